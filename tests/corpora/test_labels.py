@@ -104,7 +104,13 @@ TASKS["feeling"] = Task("feeling", "classification", ("a", "b"))
     ("labels", "task", "other", "moods", "words"),
     [
         *refusals("remedies"),
-        ([f"w{n:02}" for n in range(60)], "emotion", "emotion", None, "w49]}}`, and under corpora.calls"),
+        (
+            [f"w{n:02}" for n in range(60)],
+            "emotion",
+            "emotion",
+            None,
+            'w49, "..."]}}`, and under corpora.calls',
+        ),
     ],
 )
 def test_what_to_do_about_labels_that_are_no_classes(labels, task, other, moods, words):

@@ -38,7 +38,7 @@ import yaml
 from soundcheck.common import files
 from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
+from soundcheck.common.text_table import NUMBER, TextTable, decode_text, read_text_table
 from soundcheck.corpora.formats.tables import HEADER, refuse_several
 from soundcheck.corpora.labels import LABEL, SEX
 from soundcheck.corpora.raw_table import Excluded, RawTable, split_column, unused
@@ -123,8 +123,9 @@ class _Database:
     def _read_header(self) -> audformat.Database:
         refuse_several(self.entry.path, self.folder_name)
         path = files.require_regular(self.entry.path / HEADER, self.where, HEADER_BYTES)
+        text = decode_text(path.read_bytes(), self.where)
         try:
-            header = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+            header = yaml.load(text, Loader=yaml.CSafeLoader)
             return audformat.Database.load_header_from_yaml({**DEFAULTS, **header})
         except Exception as error:  # whatever YAML and audformat trip over
             mark = getattr(error, "problem_mark", None)

@@ -332,7 +332,7 @@ def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, probl
         if named == OTHERS and OTHERS in groups and column in corpus.entry.against:
             what = f"{OTHERS} means all other groups, and the corpus {corpus.name} has a group called so"
             problems.add(where, what, "Give the group another name with `values:`")
-        elif list(every) == [named]:
+        elif named != OTHERS and list(every) == [named]:
             problems.add(where, f"{quoted(named)} is the only group", "Remove against")
         elif named != OTHERS and named in every and named not in groups and len(groups) > 1:
             other = f"`groups: [{{{column}: {{against: {OTHERS}}}}}]`"

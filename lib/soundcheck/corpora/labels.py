@@ -107,9 +107,9 @@ def read_ratings(reading: Reading, task: Task, several: bool) -> np.ndarray:
     reading.notices += filter(None, [scale_sentence(name, *bounds)])
     reach = f"lie from {ratings.min():g} to {ratings.max():g}" if len(ratings) else ""
     if len(beyond):
-        cells = [f"{quoted(column.iloc[row])} in {raw.place(row, name)}" for row in beyond]
+        cells = [f"{quoted(column.iloc[row])} in {raw.place(row, name)}" for row in beyond[:EXAMPLES]]
         count = f"all {len(ratings)}" if len(beyond) == len(ratings) else f"{len(beyond)} of {len(ratings)}"
-        what = f"labels not in {low:g} to {high:g}: {count} ({some(cells, EXAMPLES)}); all {reach}"
+        what = f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}); all {reach}"
         lowest = "the lowest and highest possible label, not those that occur"
         remedy = f"Declare {range_advice(usual_scales(ratings), name if several else '')} {key}: {lowest}"
         if not another_scale(ratings, bounds):
@@ -169,7 +169,8 @@ def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Map
     first = f"{mapping}. " if meant else ""
     if task.name not in BUILTIN:
         return f"{first}Add them to `classes` of tasks.{task.name} in the suite, or correct them"
-    declared = flow({f"own_{task.name}": {"type": "classification", "classes": labels[:MOST_CLASSES]}})
+    classes = [*labels[:MOST_CLASSES], *["..."] * (len(labels) > MOST_CLASSES)]
+    declared = flow({f"own_{task.name}": {"type": "classification", "classes": classes}})
     columns = flow({f"own_{task.name}": entry.columns.get(task.name, task.name)})
     what = f"To test all {len(labels)}, declare a task of your own, which models answer under its name"
     return f"{first}{what}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"

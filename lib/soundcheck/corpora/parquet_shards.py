@@ -93,7 +93,7 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
     if not entry.audio:
         return raw
-    present = raw.table["file"].map(lambda name: (entry.root / name).exists())
+    present = raw.table["file"].map(lambda name: (entry.root / name).exists()).astype(bool)
     absent = [raw.places[row] for row in np.flatnonzero(~present)]
     return dataclasses.replace(
         raw,

@@ -96,8 +96,11 @@ class KaldiFormat(TableFormat):
             columns["file"][name] = (target if entry.audio else recording, where)
             for column, text in (("item", name), ("start", start), ("end", end)):
                 columns[column][name] = (text, places[name])
-            text, where = channels.get(recording, ("", places[name]))
-            columns["channel"][name] = (channel or text.split(" ")[-1], where)
+            if channel or recording not in channels:
+                columns["channel"][name] = (channel, places[name])
+            else:  # a file and its channel
+                text, where = channels[recording]
+                columns["channel"][name] = (text.split()[-1], where)
             if not start and recording in whole:
                 columns["duration"][name] = whole[recording]
         columns["duration"] |= folder.read("utt2dur")
@@ -416,7 +419,7 @@ def _rows(cut: Part, where: str, *, audio: bool) -> Iterator[dict[str, str]]:
     recording = cut["recording"]
     file = _file(cut, where) if audio else str(recording.get("id") or "")
     every = {channel for source in recording.get("sources") or () for channel in _channels(source)}
-    length = recording.get("duration", math.nan)
+    length = recording.get("duration") or math.nan
     whole = {"start": 0.0, "duration": cut["duration"]}
     for part in cut.get("supervisions") or [whole]:
         start = round(cut["start"] + part["start"], 9)
