@@ -44,7 +44,7 @@ def test_files_that_are_refused(suite, monkeypatch, text, words):
 
 
 def test_what_may_not_be_read(suite, monkeypatch):
-    denied = ("'weights': permission denied", "Check the path, name a folder that can be read")
+    denied = ("'weights': permission denied", "Check the path, or name a folder that can be read")
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert find_place(suite, "weights", folder=True)[1:] == denied
     monkeypatch.setattr(os, "stat", Mock(side_effect=PermissionError))

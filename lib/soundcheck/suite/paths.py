@@ -46,7 +46,7 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         what = "" if os.access(place, os.R_OK | os.X_OK) else "permission denied"
     if not what:
         return place, "", ""
-    remedy = f"Check the path, name a {kind} that can be read"
+    remedy = f"Check the path, or name a {kind} that can be read"
     if "not exist" in what:
         relative = "" if os.path.isabs(home) else f" (taken relative to the folder of {file.name})"
         what = f"the {kind} does not exist{relative}"
@@ -136,19 +136,19 @@ def parse_command(target: str, stays: bool | None = False) -> tuple[list[str], s
     >>> parse_command("my-asr audio.wav")[1]
     "{audio} does not occur in 'my-asr audio.wav'"
     """
-    try:
-        arguments, what = shlex.split(target), ""
-    except ValueError as error:
-        arguments, what = [], f"{quoted(target)} cannot be split: {str(error).lower()}"
-    if not what and (not arguments or not arguments[0].strip() or AUDIO in arguments[0]):
-        what = f"{quoted(target)} does not begin with a program"
-    elif not what and stays and AUDIO in target:
-        what = f"{AUDIO} occurs in {quoted(target)}, and stays: true"
-    elif not what and stays is False and AUDIO not in target:
-        what = f"{AUDIO} does not occur in {quoted(target)}"
     example = f'"my-asr {AUDIO}", where {AUDIO} is the path of the recording'
     remedy = f'Write {example}; or "my-asr" and stays: true for one that reads paths from standard input'
-    return ([], what, remedy) if what else (arguments, "", "")
+    try:
+        arguments = shlex.split(target)
+    except ValueError as error:
+        return [], f"{quoted(target)} cannot be split: {str(error).lower()}", remedy
+    if not arguments or not arguments[0].strip() or AUDIO in arguments[0]:
+        return [], f"{quoted(target)} does not begin with a program", remedy
+    if stays and AUDIO in target:
+        return [], f"{AUDIO} occurs in {quoted(target)}, and stays: true", remedy
+    if stays is False and AUDIO not in target:
+        return [], f"{AUDIO} does not occur in {quoted(target)}", remedy
+    return arguments, "", ""
 
 
 def find_program(word: str, suite_file: Path) -> tuple[Path | None, str, str]:
