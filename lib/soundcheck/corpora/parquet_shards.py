@@ -7,8 +7,8 @@
 - The column of the sounds is a structure with ``bytes``, or bytes; ``path`` in it names the recording.
 - Names of files come from the data only as far as they are plain words; all others, and those that occur
   twice, are made from the numbers of shard and row. No folder comes from the data.
-- The folder is that of these shards with this content. It appears when all sounds are written; what is gone
-  or cut is written again. A row whose file is not there has no sound.
+- The folder is that of these shards with this content. What a shard holds is noted when all of its sounds
+  are written: a run that was stopped goes on with that shard, and what is gone or cut is written again.
 """
 
 from __future__ import annotations
@@ -60,17 +60,13 @@ def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
     whole = files.digest(repr((content, [shard.split for shard in shards], column)))
     folder = cache / "parquet" / f"{files.slug(entry.name)}-{whole[:10]}"
     names = _names(shards, [_paths(shard, column) for shard in shards])
-
-    def write(place: Path) -> None:
-        parts = zip(shards, names, strict=True)
+    with store.lock(folder):
+        todo = [number for number in range(len(shards)) if not _is_whole(folder, number, names[number])]
+        done = (_write(shards[number], column, names[number], folder, number) for number in todo)
         what = f"shards of {entry.name[:40]}"
-        for shard, files_of in Progress.over(parts, "unpacking", what, len(shards), visible=progress):
-            for name, data in zip(files_of, _sounds(shard, column), strict=True):
-                if data is not None:
-                    (place / name).parent.mkdir(parents=True, exist_ok=True)
-                    (place / name).write_bytes(data)
-
-    return store.folder(folder, write, "sounds of shards")
+        for _ in Progress.over(done, "unpacking", what, len(todo), visible=progress):
+            pass
+    return folder
 
 
 def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
@@ -93,12 +89,13 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
     raw = dataclasses.replace(raw, notices=(*notices, *raw.notices))
     if not entry.audio:
         return raw
-    present = raw.table["file"].map(lambda name: (entry.root / name).exists()).astype(bool)
-    absent = [raw.places[row] for row in np.flatnonzero(~present)]
+    sizes = np.array([size for number in range(len(shards)) for size in _sizes(entry.root, number)])
+    present = np.flatnonzero(sizes >= 0)
+    absent = [raw.places[row] for row in np.flatnonzero(sizes < 0)]
     return dataclasses.replace(
         raw,
-        table=raw.table[present].reset_index(drop=True),
-        places=[raw.places[row] for row in np.flatnonzero(present)],
+        table=raw.table.iloc[present].reset_index(drop=True),
+        places=[raw.places[row] for row in present],
         left_out=tuple(Excluded(place, "the shard holds no sound for this row", "audio") for place in absent),
     )
 
@@ -227,6 +224,33 @@ def _names(shards: Sequence[Shard], paths: Sequence[Sequence[str]]) -> list[list
             base = f"{shard}-{row}{posixpath.splitext(base)[1] if plain else ''}"
         names[shard].append(posixpath.join(folders[shard], base))
     return names
+
+
+def _sizes(folder: Path, shard: int) -> list[int]:
+    """Read how many bytes each sound of a shard has, -1 = there is none; empty if it is not unpacked."""
+    return (store.read(folder / ".index" / f"{shard}.json") or {}).get("sizes", [])
+
+
+def _is_whole(folder: Path, shard: int, names: Sequence[str]) -> bool:
+    """Say whether all sounds of a shard are there, as long as they were."""
+    sizes = _sizes(folder, shard)
+    present = [(folder / name, size) for name, size in zip(names, sizes, strict=False) if size >= 0]
+    return len(sizes) == len(names) and all(
+        place.is_file() and place.stat().st_size == size for place, size in present
+    )
+
+
+def _write(shard: Shard, column: str, names: Sequence[str], folder: Path, number: int) -> None:
+    sizes = []
+    for name, data in zip(names, _sounds(shard, column), strict=True):
+        sizes.append(-1 if data is None else len(data))
+        if data is not None:
+            try:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(data)
+            except OSError as error:
+                raise files.not_written("sounds of shards into the cache", error) from error
+    store.write(folder / ".index" / f"{number}.json", {"sizes": sizes})
 
 
 def _sounds(shard: Shard, column: str) -> Iterator[bytes | None]:
