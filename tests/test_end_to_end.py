@@ -109,7 +109,7 @@ def test_a_notebook_that_fails_is_told_and_others_go_on(whole, project):
 def test_a_name_that_is_too_long_is_refused(project):
     write(project.folder, {"bad.yml": changed(SUITE, {"data/segments": "x" * 5000})})
     refusal = refused(project.command, project.folder, "run", "bad.yml", "--out", "bad")
-    assert "File name too long. Check the path." in refusal
+    assert "File name too long. Check the path, " in refusal
 
 
 def test_other_folders_are_left_alone(project, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from tests.corpora.given import refusals
 
 from soundcheck.common.tasks import BUILTIN, Task
-from soundcheck.corpora.labels import MOST_CLASSES, class_remedy, match_languages
+from soundcheck.corpora.labels import class_remedy, match_languages
 from soundcheck.suite.entries import CorpusEntry
 
 ENTRY = "format: csv, path: labels.csv, audio: false"
@@ -105,11 +105,11 @@ TASKS["feeling"] = Task("feeling", "classification", ("a", "b"))
     [
         *refusals("remedies"),
         (
-            [f"word {n}" for n in range(MOST_CLASSES + 1)],
+            [f"w{n:02}" for n in range(60)],
             "emotion",
             "emotion",
             None,
-            "with all of them under",
+            'w49, "..."]}}`, and under corpora.calls',
         ),
     ],
 )

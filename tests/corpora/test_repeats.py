@@ -73,7 +73,9 @@ def test_parallel_recordings_are_meant_to_be_alike(prints):
     rows = table("v0", "quiet", "v1", item=["x", "x", "y"], condition=["near", "far", "near"])
     repeats = find_repeats(rows, prints, [])
     assert not repeats.recordings and repeats.parallel == 2
-    assert find_repeats(rows.assign(item=["x", "y", "z"]), prints, []).recordings
+    for other in (rows.assign(item=["x", "y", "z"]), rows.assign(item=None), rows.drop(columns="item")):
+        repeats = find_repeats(other, prints, [])
+        assert len(repeats.recordings) == 1 and not repeats.parallel
 
 
 def test_segments_of_a_file_that_overlap_are_no_copies_but_the_same_part_is(prints):

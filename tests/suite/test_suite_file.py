@@ -12,6 +12,8 @@ from pages import PAGES, example
 
 from soundcheck.common import resources
 from soundcheck.common.messages import InputError
+from soundcheck.suite.corpus_format import CORPUS_FORMATS
+from soundcheck.suite.entries import MODEL_KINDS
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -145,6 +147,14 @@ def test_paths_outside_of_the_suite(suite, tmp_path, monkeypatch):
     assert str(tmp_path.parent) not in json.dumps(described)
     (folder / "suite.yml").write_text(GOOD.replace(DEMO, "{format: csv, path: $a.csv}"))
     assert read_suite(folder / "suite.yml").corpora["demo"].path == folder / "$a.csv"
+
+
+def test_a_class_that_is_registered_under_a_second_word_is_found_by_it(suite, monkeypatch):
+    """Packages choose the words of their entry points, whatever the classes call themselves."""
+    for registry, word in ((CORPUS_FORMATS, "demo"), (MODEL_KINDS, "random")):
+        monkeypatch.setitem(registry._classes, "own", registry[word])
+    read = suite(GOOD.replace(DEMO, "{format: own}").replace(GUESS, "{own: gaussian}"))
+    assert (read.corpora["demo"].format, read.models["guess"].kind) == ("own", "own")
 
 
 def test_all_problems_at_once(suite):

@@ -38,7 +38,7 @@ import yaml
 from soundcheck.common import files
 from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
 from soundcheck.common.tasks import Task
-from soundcheck.common.text_table import NUMBER, TextTable, read_text_table
+from soundcheck.common.text_table import NUMBER, TextTable, decode_text, read_text_table
 from soundcheck.corpora.formats.tables import HEADER, refuse_several
 from soundcheck.corpora.labels import LABEL, SEX
 from soundcheck.corpora.raw_table import Excluded, RawTable, split_column, unused
@@ -123,28 +123,17 @@ class _Database:
     def _read_header(self) -> audformat.Database:
         refuse_several(self.entry.path, self.folder_name)
         path = files.require_regular(self.entry.path / HEADER, self.where, HEADER_BYTES)
+        text = decode_text(path.read_bytes(), self.where)
         try:
-            header = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            header = yaml.load(text, Loader=yaml.CSafeLoader)
+            return audformat.Database.load_header_from_yaml({**DEFAULTS, **header})
+        except Exception as error:  # whatever YAML and audformat trip over
             mark = getattr(error, "problem_mark", None)
             line = f" line {mark.line + 1}" if mark else ""
-            reason = str(getattr(error, "problem", None) or error).splitlines()[0]
-            what = f"the header cannot be read safely ({reason})"
-            remedy = "Only plain YAML without tags is read; save the database again with audformat"
+            reason = getattr(error, "problem", None) or f"{type(error).__name__} {error}"
+            what = f"the header cannot be read safely ({' '.join(reason.split())[:200]})"
+            remedy = f"Only plain YAML without tags is read. {SAVE_AGAIN}"
             raise input_error(f"{self.where}{line}", what, remedy) from error
-        if not isinstance(header, dict) or not isinstance(header.get("tables"), dict):
-            raise input_error(self.where, "the header has no tables", SAVE_AGAIN)
-        try:
-            database = audformat.Database.load_header_from_yaml({**DEFAULTS, **header})
-        except Exception as error:  # whatever audformat trips over
-            reason = " ".join(f"{type(error).__name__} {error}".split())[:200]
-            what = f"audformat cannot load the header ({reason})"
-            raise input_error(self.where, what, SAVE_AGAIN) from error
-        for name in [*database.tables, *database.misc_tables]:
-            if not isinstance(name, str) or not name or any(part in name for part in ("/", "\\", "..", "\0")):
-                what = f"{quoted(name)} is not a valid name of a table"
-                raise input_error(f"{self.where}, tables", what, "Rename the table")
-        return database
 
     def _read_table(self, name: str) -> TextTable:
         """Read a table by its id; Parquet before CSV as audformat does, never a pickle."""
@@ -294,11 +283,10 @@ class _Database:
     def _declared_scales(self) -> dict[str, tuple[float, float]]:
         """Choose the scales that schemes declare, where the suite has none."""
         chosen = {}
-        for task, tables in self.scales.items():
+        scales = {task: tables for task, tables in self.scales.items() if task not in self.entry.ranges}
+        for task, tables in scales.items():
             listed = ", ".join(f"{low:g} to {high:g} (table {name})" for (low, high), name in tables.items())
-            if task in self.entry.ranges:
-                self.notices.append(f"{task}: `range:` of the suite counts; the database declares {listed}")
-            elif len(tables) > 1:
+            if len(tables) > 1:
                 what = f"tables declare different scales of {task}: {listed}"
                 raise input_error(self.where, what, "Choose tables of one scale with `tables:`")
             else:

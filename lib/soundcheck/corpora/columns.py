@@ -35,7 +35,7 @@ from soundcheck.common import files
 from soundcheck.common.messages import Problems, counted, did_you_mean, quoted
 from soundcheck.common.store import JsonCache
 from soundcheck.corpora import audio
-from soundcheck.corpora.labels import WHO, as_numbers, without_nobody
+from soundcheck.corpora.labels import as_numbers
 from soundcheck.corpora.load import Corpus, identified, in_parallel, inspect_files
 from soundcheck.corpora.measures import networks, recording, voice
 from soundcheck.corpora.repeats import fingerprint
@@ -312,49 +312,33 @@ def check_groups(suite: Suite, corpora: Sequence[Corpus]) -> None:
 def _check_words(corpus: Corpus, name: str, problems: Problems) -> None:
     """Note a column whose values are too many to be groups."""
     words = pd.Series(corpus.segments[name].dropna().unique())
-    numbers = as_numbers(words)
-    where = f"corpora.{corpus.name}, column {name}"
-    if numbers is not None and len(words) > MOST_NUMBERS:
-        middle, low, high = (f"{float(f(numbers)):g}" for f in (np.median, np.min, np.max))
-        what = f"it holds {len(words)} different numbers, {low} to {high}, and no ranges are given"
-        example = f"{{{name}: {{low: [{low}, {middle}], high: [{middle}, {high}]}}}}"
-        problems.add(where, what, f"Name ranges under groups: {example}")
-    elif len(words) > MOST_GROUPS:
-        what = f"it holds {len(words)} different values, more than the {MOST_GROUPS} that can be groups"
-        problems.add(where, what, "Is this a name or a number? Name a column with fewer values")
+    is_number = as_numbers(words) is not None
+    most, kind = (MOST_NUMBERS, "numbers") if is_number else (MOST_GROUPS, "values")
+    if len(words) > most:
+        what = f"it holds {len(words)} different {kind}, more than the {most} that can be groups"
+        remedy = f"Name ranges of numbers, such as {{{name}: {{low: [0, 40], high: [40, 80]}}}}"
+        remedy = remedy if is_number else "Is this a name? Name a column with fewer values"
+        problems.add(f"corpora.{corpus.name}, column {name}", what, remedy)
 
 
 def _check_reference(suite: Suite, corpora: Sequence[Corpus], column: str, problems: Problems) -> None:
     """Note where groups of a column cannot be compared with the reference group that is named for them."""
     groups_of = {corpus.name: _groups_of(corpus, column) for corpus in corpora}
-    single = all(len(groups) < 2 for groups in groups_of.values())
+    every = dict.fromkeys(itertools.chain(*groups_of.values()))
     for corpus in corpora:
         named, groups = corpus.entry.against.get(column, OTHERS), groups_of[corpus.name]
-        shared = named == suite.against.get(column)
-        where = f"{'groups' if shared else f'corpora.{corpus.name}.groups'}, {column}, against"
-        having = [name for name, groups in groups_of.items() if named in groups]
-        reference = pd.Series([named], name=column, dtype=object)
-        what = ""
-        if named == OTHERS:
-            if OTHERS in groups and column in corpus.entry.against:
-                what = f"{OTHERS} means all other groups, and the corpus {corpus.name} has a group called so"
-                remedy = "Give the group another name with `values:`"
-        elif single and named in groups:
-            what, remedy = f"{quoted(named)} is the only group", "Remove against"
-        elif column in WHO and without_nobody(reference, corpus.entry.unknown)[0].isna().all():
-            what = f"{quoted(named)} means that nobody knows the {column}"
-            remedy = f"Name a group: {', '.join(groups)}"
-        elif groups and not having:
-            who = "no corpus has the" if shared else f"the corpus {corpus.name} has no"
-            what = f"{who} group {quoted(named)}"
-            every = dict.fromkeys(itertools.chain(*groups_of.values()))
-            remedy = did_you_mean(named, every if shared else groups)
-        elif len(groups) > 1 and named not in groups:
-            what = f"the corpus {corpus.name} has no group {quoted(named)}; it is in {', '.join(having)}"
+        key = "groups" if named == suite.against.get(column) else f"corpora.{corpus.name}.groups"
+        where, what = f"{key}, {column}, against", f"the corpus {corpus.name} has no group {quoted(named)}"
+        if named == OTHERS and OTHERS in groups and column in corpus.entry.against:
+            what = f"{OTHERS} means all other groups, and the corpus {corpus.name} has a group called so"
+            problems.add(where, what, "Give the group another name with `values:`")
+        elif named != OTHERS and list(every) == [named]:
+            problems.add(where, f"{quoted(named)} is the only group", "Remove against")
+        elif named != OTHERS and named in every and named not in groups and len(groups) > 1:
             other = f"`groups: [{{{column}: {{against: {OTHERS}}}}}]`"
-            remedy = f"Give {corpus.name} a reference of its own, such as {other}"
-        if what:
-            problems.add(where, what, remedy)
+            problems.add(where, what, f"Give {corpus.name} a reference of its own, such as {other}")
+        elif named != OTHERS and named not in every and groups:
+            problems.add(where, what, did_you_mean(named, every))
 
 
 def _groups_of(corpus: Corpus, column: str) -> list[str]:

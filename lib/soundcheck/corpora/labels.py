@@ -67,7 +67,7 @@ class Reading:
 
     def problem(self, row: int | None, columns: str, what: str, remedy: str) -> None:
         """Note what is wrong in a row, or in all of them; ``columns`` such as ``"column sex"``."""
-        place = self.raw.source if row is None else self.raw.places[row]
+        place = self.raw.source if row is None else self.raw.place(row, columns.removeprefix("column "))
         self.problems.add(f"{place}, {columns}", what, remedy)
 
     def leave_out(self, item: str, reason: str, stage: str = LABEL) -> None:
@@ -107,8 +107,7 @@ def read_ratings(reading: Reading, task: Task, several: bool) -> np.ndarray:
     reading.notices += filter(None, [scale_sentence(name, *bounds)])
     reach = f"lie from {ratings.min():g} to {ratings.max():g}" if len(ratings) else ""
     if len(beyond):
-        cells = [f"{quoted(column.iloc[row])} in {raw.places[row]}" for row in beyond[:EXAMPLES]]
-        cells += ["..."] * (len(beyond) > EXAMPLES)
+        cells = [f"{quoted(column.iloc[row])} in {raw.place(row, name)}" for row in beyond[:EXAMPLES]]
         count = f"all {len(ratings)}" if len(beyond) == len(ratings) else f"{len(beyond)} of {len(ratings)}"
         what = f"labels not in {low:g} to {high:g}: {count} ({', '.join(cells)}); all {reach}"
         lowest = "the lowest and highest possible label, not those that occur"
@@ -170,15 +169,11 @@ def class_remedy(task: Task, table: pd.DataFrame, entry: CorpusEntry, tasks: Map
     first = f"{mapping}. " if meant else ""
     if task.name not in BUILTIN:
         return f"{first}Add them to `classes` of tasks.{task.name} in the suite, or correct them"
-    taken = {*tasks, *table.columns}
-    name = next((name for name in ("feeling", "felt") if name not in taken), f"own_{task.name}")
-    declare = "declare a task of your own, which models answer under its name"
-    advice = f"{first}To test all {len(labels)}, {declare}"
-    if len(labels) > MOST_CLASSES:
-        return f"{advice}, with all of them under `classes`"
-    declared = flow({name: {"type": "classification", "classes": labels}})
-    columns = flow({name: entry.columns.get(task.name, task.name)})
-    return f"{advice}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"
+    classes = [*labels[:MOST_CLASSES], *["..."] * (len(labels) > MOST_CLASSES)]
+    declared = flow({f"own_{task.name}": {"type": "classification", "classes": classes}})
+    columns = flow({f"own_{task.name}": entry.columns.get(task.name, task.name)})
+    what = f"To test all {len(labels)}, declare a task of your own, which models answer under its name"
+    return f"{first}{what}: `tasks: {declared}`, and under corpora.{entry.name} `columns: {columns}`"
 
 
 def single_classes(table: pd.DataFrame, tasks: Sequence[Task], reading: Reading) -> list[Caveat]:
@@ -291,13 +286,14 @@ def speakers_of_both_sexes(table: pd.DataFrame, entry: CorpusEntry) -> list[Cave
     if both.empty:
         return []
     apart = (table.groupby(blocks)["sex"].nunique() <= 1).all()
-    named = ", ".join([*map(quoted, both[:NAMED]), *(["..."] if len(both) > NAMED else [])])
+    named = some([*map(quoted, both)], NAMED)
     who = f"{len(both)} of {counted(table['speaker'].nunique(), 'speaker')} are of both sexes"
     text = f"{who}, so one name may stand for two people ({named}). Trials of one speaker may be of two"
-    text += "" if apart else ", and intervals and p-values count too few people"
-    text += ". Name a column that tells people apart, `columns: {speaker: ...}`"
-    text += "" if apart else ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
-    return [Caveat(text, corpus=entry.name, task="embedding" if apart else "")]
+    remedy = ". Name a column that tells people apart, `columns: {speaker: ...}`"
+    if not apart:
+        text += ", and intervals and p-values count too few people"
+        remedy += ", or say `blocks: [part, speaker]`, where `part` is a column of the data"
+    return [Caveat(text + remedy, corpus=entry.name, task="embedding" if apart else "")]
 
 
 # Languages --------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ import pandas as pd
 from soundcheck.common import files, store
 from soundcheck.common.messages import (
     Caveat,
-    InputError,
     SoundcheckError,
     counted,
     did_you_mean,
@@ -29,7 +28,7 @@ from soundcheck.common.progress import Progress
 from soundcheck.corpora import audio, labels, segments
 from soundcheck.corpora.audio import AudioInfo
 from soundcheck.corpora.labels import Reading
-from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, with_format_hint
+from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.corpora.segments import A_FILE_A_CHANNEL, CHANNEL, TIMES
 from soundcheck.corpora.trials.trial_files import read_enrolments, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, resolve
@@ -230,10 +229,6 @@ def _read(form: type[CorpusFormat], entry: CorpusEntry, suite: Suite) -> RawTabl
     built_in = form.__module__.startswith("soundcheck.")
     try:
         return form.read(entry, suite.tasks)
-    except InputError as error:
-        if entry.path is None or not built_in:
-            raise
-        raise with_format_hint(error, entry.path, entry_name(entry), entry.format) from error
     except (SoundcheckError, OSError):
         raise
     except Exception as error:

@@ -18,7 +18,7 @@ import dataclasses
 import json
 import posixpath
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from soundcheck.corpora.raw_table import Excluded, RawTable, entry_name, join, t
 from soundcheck.corpora.splits import choose, split_among, split_name
 from soundcheck.suite.entries import CorpusEntry
 
-_NUMBERED = re.compile(r"(\w[\w.+-]*?)-(\d{5})-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
+_NUMBERED = re.compile(r"(\w[\w.+-]*?)-\d{5}-of-(\d{5})(?:-[0-9a-f]+)?\.parquet")
 _MADE = re.compile(r"\d+-\d+(\..*)?")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,150}")
 
@@ -49,6 +49,7 @@ class Shard:
     path: Path
     source: str  # how messages call it
     split: str  # "" = none
+    numbered: int = 0  # how many shards there are by its name; 0 = it does not say
 
 
 def unpack(entry: CorpusEntry, cache: Path, progress: bool) -> Path:
@@ -105,18 +106,21 @@ def read_shards(entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
 def _chosen(entry: CorpusEntry) -> tuple[list[Shard], list[str]]:
     """Find the shards of the split that is evaluated, in the order of their names; and what to say of it."""
     source = entry_name(entry)
-    shards, absent = _list(entry.path, source)
+    shards = _list(entry.path, source)
     chosen, notices = choose(Counter(shard.split for shard in shards), entry, source, "shard", {})
-    notices += [text for split, text in absent if split in chosen]
-    return [shard for shard in shards if shard.split in chosen], notices
+    shards = [shard for shard in shards if shard.split in chosen]
+    counts = Counter((shard.split, shard.path.parent, shard.numbered) for shard in shards if shard.numbered)
+    for (split, _, count), present in counts.items() if entry.path.is_dir() else ():
+        if present < count:
+            notices.append(f"{count - present} of {count} shards of {quoted(split)} are not there")
+    return shards, notices
 
 
-def _list(path: Path, source: str) -> tuple[list[Shard], list[tuple[str, str]]]:
-    """List all shards; and for each split what is missing by the numbers in the names."""
+def _list(path: Path, source: str) -> list[Shard]:
+    """List all shards."""
     if path.is_file():
-        return [Shard(path, source, _split(path.name, [])[0])], []
+        return [Shard(path, source, *_split(path.name, []))]
     shards, sets = [], set()
-    numbers: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for place in sorted(path.rglob("*.parquet"), key=lambda place: (place.parent.parts, place.name)):
         *folders, name = place.relative_to(path).parts
         if any(part.startswith(".") for part in (*folders, name)):
@@ -127,29 +131,21 @@ def _list(path: Path, source: str) -> tuple[list[Shard], list[tuple[str, str]]]:
         except InputError as error:
             remedy = "Download the data set into a folder of its own, without links, or name the shard"
             raise input_error(display, "the link leads out of the folder", f"{remedy} under path") from error
-        split, number, count = _split(name, folders)
-        shards.append(Shard(place, display, split))
+        shards.append(Shard(place, display, *_split(name, folders)))
         sets.add("/".join(part for part in folders if part != "data" and not split_among([part])) or ".")
-        if count:
-            numbers["/".join(folders), split, count].add(number)
     if not shards:
         raise input_error(source, "there is no Parquet file in the folder", "Name the folder with the shards")
     if len(sets) > 1:
         what = f"there are shards of several data sets: {', '.join(sorted(sets)[:10])}"
         raise input_error(source, what, "Name one of these folders under path")
-    absent = [
-        (split, f"{count - len(present)} of {count} shards of {quoted(split)} are not there")
-        for (_, split, count), present in numbers.items()
-        if len(present) < count
-    ]
-    return shards, absent
+    return shards
 
 
-def _split(name: str, folders: Sequence[str]) -> tuple[str, int, int]:
-    """Tell the split of a file, its number, and how many there are; 0 = not numbered."""
+def _split(name: str, folders: Sequence[str]) -> tuple[str, int]:
+    """Tell the split of a file, and of how many shards it is one by its name; 0 = not numbered."""
     if numbered := _NUMBERED.fullmatch(name):
-        return split_name(numbered[1]), int(numbered[2]), int(numbered[3])
-    return split_among([*folders, name.removesuffix(".parquet")]), 0, 0
+        return split_name(numbered[1]), int(numbered[2])
+    return split_among([*folders, name.removesuffix(".parquet")]), 0
 
 
 def _require(shard: Shard) -> Path:
@@ -174,17 +170,13 @@ def _sound_column(shard: Shard, entry: CorpusEntry) -> str:
     """Name the column that holds the sounds; ``columns: {file: name}`` of a suite chooses."""
     with _opened(shard) as file:
         names = [field.name for field in file.schema_arrow if _holds_sounds(field.type)]
-    named = entry.columns.get("file")
-    if named is None and (len(names) == 1 or "audio" in names):
-        return names[0] if len(names) == 1 else "audio"
+    named = entry.columns.get("file", "audio" if "audio" in names else names[0] if len(names) == 1 else None)
     if named in names:
         return named
-    if named is None and names:
-        what = f"several columns hold bytes: {', '.join(names)}"
-        raise input_error(shard.source, what, f"Choose one with `columns: {{file: {names[0]}}}`")
-    what = f"the column {quoted(named)} does not hold sounds" if named else "no column holds sounds"
-    others = f"Those that do: {', '.join(names)}" if names else "A table of names of files is `format: csv`"
-    raise input_error(shard.source, f"{what} (a structure with bytes and path, or bytes)", others)
+    candidates = ", ".join(map(quoted, names)) or "none has bytes"
+    what = f"it is not clear which column holds the sounds ({candidates})"
+    remedy = "Choose one with `columns: {file: ...}`; a table of names of files is `format: csv`"
+    raise input_error(shard.source, what, remedy)
 
 
 def _holds_sounds(kind: pa.DataType) -> bool:

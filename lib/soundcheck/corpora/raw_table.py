@@ -9,33 +9,23 @@ Light to import, as formats are: every suite that is read imports them.
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from soundcheck.common import files
-from soundcheck.common.messages import InputError, Problem, Problems, did_you_mean, quoted
+from soundcheck.common.messages import Problems, did_you_mean, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora import splits
-from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS, CorpusEntry
+from soundcheck.suite.corpus_format import RESERVED_COLUMNS, CorpusEntry
 
 if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_NAMES = ("file", "path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
 MOST_UNUSED = 8  # columns that a notice names
-FIRST_LINE_BYTES = 64 * 1024
-_SIGNS = {  # format -> columns or keys that only it has together
-    "nemo": {"audio_filepath"},
-    "commonvoice": {"client_id", "path", "sentence"},
-    "lhotse": {"recording", "supervisions"},
-    "emobox": {"key", "wav", "emo"},
-    "speechbrain": {"ID", "wav"},
-    "csv": {"file"},
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,6 +56,12 @@ class RawTable:
     split_kinds: Mapping[str, str] = dataclasses.field(default_factory=dict)
     # regression task -> lowest and highest label that the source declares
     scales: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    # column -> where each of its cells stands, if not where the row does
+    column_places: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+
+    def place(self, row: int, column: str = "") -> str:
+        """Say where a cell or a row stands."""
+        return self.column_places.get(column, self.places)[row]
 
 
 def entry_name(entry: CorpusEntry) -> str:
@@ -84,6 +80,7 @@ def take_columns(
     left_out: Iterable[Excluded] = (),
     notices: Iterable[str] = (),
     begins: bool = False,
+    places: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> RawTable:
     """Give a table our names.
 
@@ -92,12 +89,13 @@ def take_columns(
     - ``known``: columns that the format has used already.
     - ``root``: by default the folder of the corpus.
     - ``notices``: of the reader; they follow those about columns.
+    - ``places``: column of the source -> where each of its cells stands, if not where the row does.
     - Raises InputError: if a column is missing that the suite maps, or the one of the files; if one that is
       used holds lists.
     """
     import pandas as pd  # late: see above
 
-    problems, columns, column_notices, used = Problems(), {}, [], {*known}
+    problems, columns, column_places, column_notices, used = Problems(), {}, {}, [], {*known}
     usual = dict(usual or {})
     if "split" not in (*table.columns, *entry.columns) and (split_name := split_column(table, entry)):
         usual["split"] = (split_name,)
@@ -109,6 +107,8 @@ def take_columns(
         nested = [theirs for theirs in names if theirs in table.nested]
         if present:
             columns[name] = table.columns[present[0]]
+            if present[0] in places:
+                column_places[name] = places[present[0]]
             used |= {*present}
             if present[1:]:
                 others = ", ".join(present[1:])
@@ -126,7 +126,6 @@ def take_columns(
         remedy = did_you_mean(wanted, table.columns)
         if likely := [name for name in table.columns if name.strip().lower() in USUAL_NAMES]:
             remedy = f"Did you mean '{likely[0]}'? Then map it with `columns: {{file: {likely[0]}}}`"
-        remedy = format_hint(table.columns, entry.format) or remedy
         problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
     problems.raise_if_any()
     return RawTable(
@@ -138,6 +137,7 @@ def take_columns(
         (*column_notices, *unused([*table.columns, *table.nested], used), *notices),
         tuple(table.columns),
         begins,
+        column_places=column_places,
     )
 
 
@@ -180,34 +180,3 @@ def split_column(table: TextTable, entry: CorpusEntry) -> str:
     by_name = (name for name in usual if any(splits.kinds_of({*columns[name]}, {}).values()))
     by_values = (name for name in columns if splits.tell_splits(columns[name]))
     return next(by_name, None) or next(by_values, "")
-
-
-def format_hint(columns: Iterable[str], current: str) -> str:
-    """Name the format whose columns these are, as a sentence without full stop; empty if it is the given one.
-
-    >>> format_hint(["audio_filepath", "text"], "csv")
-    'This looks like `format: nemo`'
-    """
-    names = set(columns)
-    likely = next((form for form, sign in _SIGNS.items() if sign <= names), "")
-    return f"This looks like `format: {likely}`" if likely in {*CORPUS_FORMATS} - {current} else ""
-
-
-def with_format_hint(error: InputError, path: Path, source: str, current: str) -> InputError:
-    """Add to the problems of a file which format it looks like, if it is another one."""
-    hint = format_hint(_first_names(path), current)
-    known = any(hint in str(problem) for problem in error.problems)
-    return error if known or not hint else InputError([Problem(source, hint), *error.problems])
-
-
-def _first_names(path: Path) -> list[str]:
-    """Take the first line for an object, or for a header; nothing if it is neither."""
-    if files.irregularity(path):
-        return []
-    with open(path, "rb") as file:
-        line = file.readline(FIRST_LINE_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff").rstrip("\r\n")
-    try:
-        first = json.loads(line)
-    except (ValueError, RecursionError):
-        return [cell.strip(' "') for cell in line.split("\t" if "\t" in line else ",")]
-    return list(first) if isinstance(first, dict) else []

@@ -129,7 +129,7 @@ def find_repeats(
     for _, rows in several.groupby(recording, sort=True):
         if rows.index[0] >= len(evaluated):
             continue
-        one_item = of_items and rows["item"].nunique(dropna=False) == 1
+        one_item = of_items and rows["item"].notna().all() and rows["item"].nunique() == 1
         if one_item and rows["condition"].nunique() == len(rows):
             parallel += len(rows)
             continue

@@ -266,9 +266,7 @@ def _file_problem(root: Path, name: str, inside: Callable[[str], Path]) -> tuple
         return "the cell is empty", relative
     if _ADDRESS.match(name):
         return f"{quoted(name)} is an address; nothing is fetched", relative
-    if os.path.isabs(name) or _DRIVE.match(name):
-        return f"{quoted(name)} is an absolute path", _OUTSIDE
-    if ".." in name.replace("\\", "/").split("/"):
+    if os.path.isabs(name) or _DRIVE.match(name) or ".." in name.split("/"):
         return f"{quoted(name)} leads out of the corpus folder", _OUTSIDE
     path = os.path.join(root, name)
     reason = files.irregularity(path)

@@ -199,36 +199,25 @@ def _ends_with(name: str, end: str) -> bool:
 
 
 def matched_by_less(pairs: Collection[tuple[str, str]], source: str, ids: bool = False) -> list[str]:
-    """Say which names mean a file without giving its whole path; empty if there is none.
+    """Say which names mean a file without being written as it is; empty if there is none.
 
     ``ids`` says whether names are ids, which have no extension.
 
     >>> matched_by_less({("a.wav", "s1/a.wav"), ("/d/b.wav", "b.wav")}, "t.csv")
-    ["1 name in t.csv fits without the folder of the file ('a.wav' is taken for 's1/a.wav')"]
+    ["1 name in t.csv is not written like its file ('a.wav' is taken for 's1/a.wav')"]
     """
-    reasons: dict[str, list[tuple[str, str]]] = {}
-    for name, file in sorted(pairs):
-        if why := _less(plain_path(name), plain_path(file), ids):
-            reasons.setdefault(why, []).append((name, file))
-    sentences = []
-    for why, alike in reasons.items():
-        name, file = told_apart(*alike[0])
-        fits = f"{'fits' if len(alike) == 1 else 'fit'} {why} of the file ({name} is taken for {file})"
-        sentences.append(f"{counted(len(alike), 'name')} in {source} {fits}")
-    return sentences
+    loose = [pair for pair in sorted(pairs) if _is_less(*map(plain_path, pair), ids)]
+    if not loose:
+        return []
+    are = "is not written like its file" if len(loose) == 1 else "are not written like their files"
+    name, file = told_apart(*loose[0])
+    return [f"{counted(len(loose), 'name')} in {source} {are} ({name} is taken for {file})"]
 
 
-def _less(name: str, file: str, ids: bool) -> str:
-    """Say how a name is less than the path of its file; empty if it is not."""
+def _is_less(name: str, file: str, ids: bool) -> bool:
+    """Say whether a name lacks something of the path of its file; forms of ids are forms of their own."""
     stem, base = bare_name(name), bare_name(file)
-    if not (_ends_with(stem, base) or _ends_with(base, stem)):
-        stem, base = _folded(stem), _folded(base)
-        alike = _ends_with(stem, base) or _ends_with(base, stem)
-        return "in another spelling than that" if alike else ""  # else an id in a form of its own
     extension = name.removeprefix(stem)
-    if extension == file.removeprefix(base) or (ids and not extension):
-        extension = ""
-    else:
-        extension = "with another extension than that" if extension else "without the extension"
-    folder = "" if _ends_with(stem, base) else "without the folder"
-    return " and ".join(filter(None, (folder, extension)))
+    is_whole = _ends_with(stem, base) and (extension == file.removeprefix(base) or (ids and not extension))
+    stem, base = _folded(stem), _folded(base)
+    return not is_whole and (_ends_with(stem, base) or _ends_with(base, stem))

@@ -17,7 +17,8 @@ from soundcheck.common.store import CACHE_VARIABLE
 from soundcheck.common.tasks import Task
 from soundcheck.corpora.columns import add_groups, check_groups, check_installed, measure, measured_columns
 from soundcheck.corpora.load import Corpus, load_corpus
-from soundcheck.corpora.trials.trial_table import TrialTable, trial_lists
+from soundcheck.corpora.trials.trial_design import trial_lists
+from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation import changed_segments
 from soundcheck.models import processes
 from soundcheck.models.base import LookUpModel, check_model, load_checked

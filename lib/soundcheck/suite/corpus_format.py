@@ -164,22 +164,15 @@ def _columns(reader: schema.EntryReader, path: tuple, item: object) -> tuple[str
     """Read a column, or a product: ``sex × accent`` or ``[sex, accent]``."""
     parts = _PRODUCT.split(item) if isinstance(item, str) else item
     columns = reader.check(path, parts, schema.Texts) or ()
-    product = quoted(BOTH.join(columns))
-    if not all(column.strip() for column in columns):
-        reader.note(path, "a column without a name", "Write the names of columns")
-        return ()
-    if len(columns) > 2:
-        reader.note(path, f"{product} has {len(columns)} columns", "Name products of two")
-    if len(set(columns)) < len(columns):
-        reader.note(path, f"{product} names a column twice", "Name two columns, or one")
+    if len(columns) > 2 or len(set(columns)) < len(columns):
+        what = f"{quoted(BOTH.join(columns))} is no product of two different columns"
+        reader.note(path, what, "Name two columns, or one")
         return ()
     return columns
 
 
 def _reference(reader: schema.EntryReader, path: tuple, value: object, columns: Sequence[str]) -> str:
     """Read the group that others are compared with: a word, or of a product two."""
-    if value == "all":
-        reader.note(path, "each group is a part of all", f"Write {OTHERS}, or the name of a group")
     word = reader.check(path, value, schema.Text) or ""
     return BOTH.join(_PRODUCT.split(word)) if len(columns) > 1 else word
 
@@ -198,11 +191,6 @@ def _check_column(reader: schema.EntryReader, path: tuple, column: str, has_rang
 
 def _ranges(reader: schema.EntryReader, path: tuple, value: object) -> tuple[NumberRange, ...]:
     """Read the ranges of a column of numbers."""
-    for word in value.values() if isinstance(value, dict) else [value]:
-        if isinstance(schema.plain_value(word), str):
-            remedy = f"Write {AGAINST}: {word} if it is the reference group, else name: [low, high]"
-            reader.note(path, f"{quoted(word)} is no range of numbers", remedy)
-            return ()
     known = reader.check(path, value, dict[str, schema.Range])
     if known is None:
         return ()
@@ -224,7 +212,6 @@ RESERVED_COLUMNS = (  # of segment tables
     *("file", "start", "end", "speaker", "sex", "language", "accent", "sentiment"),
     *("transcript", "transcript_written", "condition", "item", "split", "channel"),
 )
-_AGES = "{age: {young: [0, 39], old: [40, 120]}}"  # an example of groups by a column of numbers
 TRIAL_LAYOUTS = ("voxceleb", "kaldi", "nist", "table")
 
 
@@ -448,7 +435,9 @@ def read_corpus(
     corpus = reader.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")
     if corpus is None or form is None:
         return None
-    keys = dict(corpus) | {"name": name, "format": form.keyword, "title": corpus.title or name, **shared}
+    # By its own word a class of another package may be registered under a second one.
+    keys = dict(corpus) | {"name": name, "format": str(value["format"]), "title": corpus.title or name}
+    keys |= shared
     keys["ranges"] = reader.read_ranges((*path, "range"), keys.pop("range", None), reader.tasks.values())
     keys["benchmark"] = mark = reader.check((*path, "benchmark"), corpus.benchmark, Benchmark)
     if mark and mark.task and mark.task not in reader.tasks:
@@ -486,8 +475,7 @@ def _check_columns(reader: schema.EntryReader, path: tuple, keys: Mapping[str, o
         for column in [column for column in keys.get(key, ()) if column not in allowed]:
             remedy = did_you_mean(column, allowed)
             if not nearest(column, allowed):
-                group = _AGES if column.lower() == "age" else column
-                remedy = f"To compare groups by it, add `groups: [{group}]`. {remedy}"
+                remedy = f"To compare groups by it, add `groups: [{column}]`. {remedy}"
             reader.note((*path, key, column), f"unknown column; {order}", remedy)
 
 

@@ -276,8 +276,8 @@ def read_model(reader: schema.EntryReader, name: str, value: object, seconds: fl
             _, what, remedy = find_files(reader.file, text)
             if what:
                 reader.note((*path, "files"), what, remedy)
-    place = (*path, kind.keyword)
-    target = reader.check(place, value[kind.keyword], schema.Text)
+    place = (*path, given[0])
+    target = reader.check(place, value[given[0]], schema.Text)
     if target is None or keys is None:
         return None
     file, what, remedy = kind.check_target(target, reader.file)
@@ -288,7 +288,7 @@ def read_model(reader: schema.EntryReader, name: str, value: object, seconds: fl
             reader.note((*path, key), what, remedy)
     tasks = _read_tasks(reader, (*path, "tasks"), kind, target, keys.tasks)
     known = {**dict(keys), "files": keys.files or (), "time_limit": keys.time_limit or seconds}
-    known |= {"name": name, "kind": kind.keyword, "target": target, "path": file, "tasks": tasks}
+    known |= {"name": name, "kind": given[0], "target": target, "path": file, "tasks": tasks}
     known["ranges"] = _read_scale(reader, (*path, "range"), kind, known.pop("range"), tasks)
     known["card"] = read_card(reader, (*path, "card"), keys.card)
     known["missing"] = _read_missing(reader, (*path, "missing"), keys.missing, tasks)

@@ -606,17 +606,13 @@ class _TestReader:
             reader.note(path, f"{schema.display(value)} does not say what is changed and why", _EXAMPLE)
             return None
         fixed = {"thresholds": {}, "margin": None, "labels": ()}
-        if "run" in value:
-            if "hard" in value:
-                reader.note(path, "a test that is left out cannot be a hard bar", "Remove run, or hard")
-                return None
-            left = reader.check(path, value, OwnTest, more=fixed | {"hard": False})
-            if left is not None and left.run:
-                what = "a test is run unless it is left out"
-                reader.note((*path, "run"), what, "Remove it, or write false")
-            return left
         others = ("threshold", "matters", "label")
-        change = reader.check(path, value, OwnTest, others, fixed | {"run": True}, ("why",))
+        runs = schema.plain_value(value.get("run")) is not False
+        change = reader.check(path, value, OwnTest, others, fixed, ("why",) if runs else ())
+        if change is not None and not runs:
+            if {*value} - {"run", "why"}:
+                reader.note(path, "a test that is left out takes only why", "Remove run, or the other keys")
+            return OwnTest(run=False, why=change.why)
         labels = reader.check((*path, "label"), value.get("label"), schema.Names)
         thresholds = self.thresholds(value.get("threshold"))
         if change is None:
@@ -639,25 +635,24 @@ class _TestReader:
 
     def check_hard(self, change: OwnTest, has_threshold: bool) -> None:
         """Note a hard bar that nothing in the suite could be compared with."""
-        note, place, label_place = self.reader.note, (*self.path, "hard"), (*self.path, "label")
         tasks = [self.reader.tasks[name] for name in sorted(self.predicted or ())]
         judged = [task for task in tasks if {task.name, task.kind} & change.thresholds.keys()]
         if not has_threshold:
-            note(place, "a hard bar needs a threshold", "Add threshold: 0.7")
-        elif self.predicted is None:
-            what = f"the suite does not run {self.family.name}"
-            note(place, what, "Add it to families, or remove hard")
-        elif change.thresholds and not judged:
-            names = ", ".join(sorted(task.name for task in tasks)) or "none"
-            note(place, "no model predicts a task that this is a threshold for", f"Models predict: {names}")
+            self.reader.note((*self.path, "hard"), "a hard bar needs a threshold", "Add threshold: 0.7")
+        elif self.predicted is None or (change.thresholds and not judged):
+            names = ", ".join(task.name for task in tasks) or "none"
+            what = f"{self.family.name} is run for no task that this is a threshold for"
+            remedy = f"Add the family, or a task. Models predict: {names}"
+            self.reader.note((*self.path, "hard"), what, remedy)
         classes = list(dict.fromkeys(name for task in judged for name in task.classes))
         if not classes or not all(task.classes for task in judged):
             return
+        place = (*self.path, "label")
         for label in [label for label in change.labels if label not in classes]:
-            note(label_place, f"{quoted(label)} is no class", did_you_mean(label, classes))
+            self.reader.note(place, f"{quoted(label)} is no class", did_you_mean(label, classes))
         if change.labels and "Class" not in self.path[-1]:
             what = f"{self.path[-1]} has one value, not one a class"
-            note(label_place, what, "Remove label, or name a test per class")
+            self.reader.note(place, what, "Remove label, or name a test per class")
 
     def thresholds(self, given: object) -> dict[str, float]:
         """Read one threshold for all tasks that have one, or one a task."""

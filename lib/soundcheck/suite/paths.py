@@ -6,8 +6,6 @@ there is none.
 
 from __future__ import annotations
 
-import contextlib
-import difflib
 import functools
 import glob
 import importlib.util
@@ -27,7 +25,6 @@ MANY_FILES = 100_000  # more than one entry may name
 PASSED = (".git", "__pycache__")  # folders that are not looked into
 AUDIO = "{audio}"  # in a command, the path of the recording
 TASK = "transcript"  # what a command predicts if the suite does not say
-_ALIKE = 0.75  # from 0 to 1: how much so a program must be to be suggested; PATH has thousands
 
 
 def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str, str]:
@@ -49,20 +46,12 @@ def find_place(file: Path, text: str, *, folder: bool) -> tuple[Path | None, str
         what = "" if os.access(place, os.R_OK | os.X_OK) else "permission denied"
     if not what:
         return place, "", ""
-    remedy = "Check the path"
-    if what.startswith("this is"):
-        remedy = "Name the folder that holds it" if folder else "Name the file in it"
-    elif "denied" in what:
-        remedy = "Make it readable, or name a copy"
-    elif "not exist" in what and re.search(r"\$\w|\$\{|%\w+%", text):
-        what = "environment variables are not expanded"
-        remedy = "Write the path itself; ~ stands for your home folder"
-    elif "not exist" in what:
+    remedy = f"Check the path, or name a {kind} that can be read"
+    if "not exist" in what:
         relative = "" if os.path.isabs(home) else f" (taken relative to the folder of {file.name})"
         what = f"the {kind} does not exist{relative}"
-        remedy = (folder and _audb_call(text)) or nearest_name(place) or "Check the path"
-    if not folder and os.path.isfile(place / "db.yaml"):
-        remedy = "It holds an audformat database: write format: audformat"
+        remedy = "Check the path" + "; variables are not expanded" * ("$" in text)
+        remedy = (folder and _audb_call(text)) or nearest_name(place) or remedy
     return None, f"{quoted(text)}: {what}", remedy
 
 
@@ -147,28 +136,19 @@ def parse_command(target: str, stays: bool | None = False) -> tuple[list[str], s
     >>> parse_command("my-asr audio.wav")[1]
     "{audio} does not occur in 'my-asr audio.wav'"
     """
+    example = f'"my-asr {AUDIO}", where {AUDIO} is the path of the recording'
+    remedy = f'Write {example}; or "my-asr" and stays: true for one that reads paths from standard input'
     try:
         arguments = shlex.split(target)
     except ValueError as error:
-        why = "it ends with a backslash" if "escape" in str(error) else "a quotation mark is not closed"
-        remedy = "Close it; a ' or \" that belongs to an argument needs a backslash before it"
-        return [], f"{quoted(target)} cannot be split: {why}", remedy
-    example = f'for instance "my-asr{"" if stays else f" {AUDIO}"}"'
-    what = remedy = ""
-    if not arguments or not arguments[0].strip():
-        what, remedy = f"{quoted(target)} names no program", f"Write program and arguments, {example}"
-    elif AUDIO in arguments[0]:
-        what, remedy = f"{AUDIO} is in the place of the program", f"Write the program first, {example}"
-    elif stays and AUDIO in target:
-        what = f"{AUDIO} occurs in {quoted(target)}, and stays: true"
-        remedy = f"Remove {AUDIO}: a program that stays reads the path of each recording from standard input"
-    elif stays is False and AUDIO not in target:
-        what = f"{AUDIO} does not occur in {quoted(target)}"
-        remedy = (
-            f"Write {AUDIO} where the path of the recording belongs, {example}, or stays: true if the "
-            "program reads paths from standard input"
-        )
-    return [] if what else arguments, what, remedy
+        return [], f"{quoted(target)} cannot be split: {str(error).lower()}", remedy
+    if not arguments or not arguments[0].strip() or AUDIO in arguments[0]:
+        return [], f"{quoted(target)} does not begin with a program", remedy
+    if stays and AUDIO in target:
+        return [], f"{AUDIO} occurs in {quoted(target)}, and stays: true", remedy
+    if stays is False and AUDIO not in target:
+        return [], f"{AUDIO} does not occur in {quoted(target)}", remedy
+    return arguments, "", ""
 
 
 def find_program(word: str, suite_file: Path) -> tuple[Path | None, str, str]:
@@ -184,10 +164,5 @@ def find_program(word: str, suite_file: Path) -> tuple[Path | None, str, str]:
         return None, f"{quoted(word)}: the file is not executable", remedy
     if program := shutil.which(word):
         return Path(program).absolute(), "", ""
-    names: set[str] = set()
-    for folder in (suite_file.parent, *filter(None, os.get_exec_path())):
-        with contextlib.suppress(OSError):
-            names.update(os.listdir(folder))
-    near = difflib.get_close_matches(word, sorted(names), n=1, cutoff=_ALIKE)
     what = f"there is no program {quoted(word)}, neither in the suite's folder nor on PATH"
-    return None, what, f"Did you mean {quoted(near[0])}?" if near else "Install it, or write its full path"
+    return None, what, "Install it, or write its full path"

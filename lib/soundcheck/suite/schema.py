@@ -154,7 +154,7 @@ class _Builder:
             self.refuse_references(text)
             root = yaml.compose(text, Loader=_LOADER)
         except yaml.MarkedYAMLError as error:
-            self.note(error.problem_mark or error.context_mark, *_syntax_problem(text, error))
+            self.note(error.problem_mark or error.context_mark, *_syntax_problem(error))
             self.problems.raise_if_any()
         return Plain("") if root is None else self.value(root, ())
 
@@ -171,15 +171,9 @@ class _Builder:
                 what = f"nested deeper than {MAXIMUM_DEPTH} levels"
                 self.note(event.start_mark, what, "Close the brackets; flatten the file")
                 self.problems.raise_if_any()
-            if anchor := getattr(event, "anchor", None):
-                sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
-                what = f"references ({quoted(sign + anchor)}) are not allowed"
-                remedy = f"Write the value out; put a text that begins with {sign} in quotes"
-                self.note(event.start_mark, what, remedy)
-                is_usable = False
-            if tag := getattr(event, "tag", None):
-                what = f"tags ({quoted(tag.replace('tag:yaml.org,2002:', '!!'))}) are not allowed"
-                remedy = "Remove the tag; put a text that begins with ! in quotes"
+            if sign := getattr(event, "anchor", None) or getattr(event, "tag", None):
+                what = f"references and tags ({quoted(sign)}) are not allowed"
+                remedy = "Write the value out; put a text that begins with &, * or ! in quotes"
                 self.note(event.start_mark, what, remedy)
                 is_usable = False
             value = getattr(event, "value", "")
@@ -214,31 +208,11 @@ def _place(node: yaml.Node) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
-def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> tuple[str, str]:
+def _syntax_problem(error: yaml.MarkedYAMLError) -> tuple[str, str]:
     """Say why a text is no YAML, and what a person can do about it."""
-    mark = error.problem_mark or error.context_mark
-    line = (text.split("\n")[mark.line :] or [""])[0]
     what = ", ".join(part for part in (error.context, error.problem) if part)
-    sign = line[mark.column : mark.column + 1]
-    what = what.replace("character that cannot", f"character {sign!r} that cannot")
-    matches = (remedy for words, remedy in _REMEDIES.items() if words in what)
-    remedy = next(matches, "Check indentation, quotes, and escapes after a backslash")
-    if mark.index >= len(text.rstrip()):
-        remedy = "A quote or bracket is not closed, or the file is cut"
-    if "\\t" in what or "\t" in line[: len(line) - len(line.lstrip())]:
-        remedy = "Indent with spaces; YAML allows no tab there"
-    return f"not valid YAML: {what}", remedy
-
-
-# What the parser says, and what a person can do about it.
-_REMEDIES = {
-    "another document": "Keep one document: remove the line '---'",
-    "mapping values are not allowed": "Check the indentation; put a text that holds ': ' in quotes",
-    "could not find expected ':'": "Write key: value, with a blank after the colon",
-    "cannot start any token": "Put a text that begins with this character in quotes",
-    "expected ',' or": "Separate items by commas and close the bracket",
-    "unknown escape": "Write \\\\ for a backslash, or use single quotes",
-}
+    remedy = "Check that brackets and quotes are closed, and the indentation, which takes no tab"
+    return f"not valid YAML: {what}", f"{remedy}; put a text with ': ' or special characters in quotes"
 
 
 # Types ------------------------------------------------------------------------------------------------------

@@ -202,11 +202,9 @@ class _Reader(schema.EntryReader):
 
     def read_task(self, name: str, value: object) -> None:
         path = ("tasks", name)
-        if name in BUILTIN:
-            self.note(path, "this task is built in", "Choose another name")
-        elif name in _TAKEN or not name.isidentifier():
+        if name in (*BUILTIN, *_TAKEN) or not name.isidentifier():
             what = f"{quoted(name)} cannot be the name of a task"
-            self.note(path, what, "Use letters, digits and _; no reserved or measured column")
+            self.note(path, what, "Use letters, digits and _; no column or task that there is already")
         task = self.check(path, value, _Task)
         if task is None:
             return
@@ -223,15 +221,11 @@ class _Reader(schema.EntryReader):
 
     def read_families(self, value: object) -> tuple[str, ...]:
         known = self.families
-        if value is None:
-            self.note(("families",), "the key is missing", "Write families: all")
-            return ()
         if isinstance(value, str) and value == "all":
             return tuple(known)
         if not isinstance(value, list) or not value:
-            what = f"{schema.display(value)} is neither all nor a list" if value else "no family is named"
-            example = f"[{value}]" if isinstance(value, str) and value in known else "all or a list"
-            self.note(("families",), what, f"Write {example}. Allowed: {', '.join(known)}")
+            what = "the key is missing" if value is None else "this is neither all nor a list of families"
+            self.note(("families",), what, f"Write all or a list. Allowed: {', '.join(known)}")
             return ()
         return self.known_names(("families",), value, known, "family")
 
@@ -261,20 +255,17 @@ def read_synonyms(reader: schema.EntryReader, value: object, normaliser: str) ->
     for n, pair in [*rows.items()]:
         empty = [name for name, cell in zip(PAIR, pair, strict=True) if not normalise(cell).strip()]
         if empty:
-            what = "it is empty" + (" once it is normalised" if all(pair) else "")
             remedy = "Write a phrase on both sides, or remove the row"
-            reader.problems.add(table.where(n, empty[0]), what, remedy)
+            reader.problems.add(table.where(n, empty[0]), "it is empty once it is normalised", remedy)
             del rows[n]
     pairs = [(normalise(phrase), normalise(synonym)) for phrase, synonym in rows.values()]
     try:
         synonym_sets(pairs)
     except ValueError as error:
-        place = error.args[0]
-        row, (phrase, synonym) = [*rows.items()][place]
-        alike = pairs[place][0] == pairs[place][1]
-        why = "once they are normalised" if alike else "by rows before, which makes a circle"
-        what = f"{quoted(phrase)} and {quoted(synonym)} are the same already {why}"
-        reader.problems.add(table.where(row), what, "Remove the row")
+        row, (phrase, synonym) = [*rows.items()][error.args[0]]
+        what = f"{quoted(phrase)} and {quoted(synonym)} are the same already"
+        remedy = "Remove the row: the normaliser makes them so, or rows before do"
+        reader.problems.add(table.where(row), what, remedy)
     return tuple(rows.values())
 
 

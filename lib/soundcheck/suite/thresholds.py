@@ -183,25 +183,18 @@ def check_settings(
     """Note settings that options name and the transformations do not have."""
     for option in [option for option in NAME_SETTINGS if options.get(option) is not None]:
         path, named = ("options", option), options[option]
-        if not isinstance(named, dict):
-            reader.note(path, "this names no settings", "Write {Scale: [0.6, 0.5]}")
-            continue
         settings = {(name, step) for name, series in transformations.items() for step in series.steps}
-        for name, levels in named.items():
-            series = transformations.get(name)
-            if series is None:
-                what = f"unknown transformation {schema.display(name)}"
-                reader.note((*path, name), what, did_you_mean(name, list(transformations)))
-            elif not isinstance(levels, list | dict):
-                remedy = f"Write [{next(iter(series.steps))}]"
-                reader.note((*path, name), "this is not a list of levels", remedy)
-            else:
-                for place, level in enumerate(levels):
-                    settings.discard((name, series.step(level)))
-                    if series.step(level) is None:
-                        below = (*path, name, place if isinstance(levels, list) else level)
-                        what = f"{name} has no level {schema.display(str(level))}"
-                        reader.note(below, what, f"Its levels: {', '.join(series.steps)}")
+        known = isinstance(named, dict) and all(isinstance(of, list | dict) for of in named.values())
+        if not known or not {*named} <= {*transformations}:
+            what = f"this is no mapping of transformations ({', '.join(transformations)}) to levels"
+            reader.note(path, what, "Write {Scale: [0.6, 0.5]}")
+            continue
+        for name, level in [(name, level) for name, levels in named.items() for level in levels]:
+            series = transformations[name]
+            settings.discard((name, series.step(level)))
+            if series.step(level) is None:
+                what = f"{name} has no level {schema.display(str(level))}"
+                reader.note((*path, name), what, f"Its levels: {', '.join(series.steps)}")
         if option == "excluded" and not settings:
             reader.note(path, "no setting is left", "Leave out fewer levels")
 
@@ -210,7 +203,6 @@ def check_settings(
 
 EACH_CHANGE = "{change}"
 _PARTS = ("changes", "sweeps", "transformations", "tests")
-_LOCALISED_CHANGE = "Write {Noise 2 dB: {transform: white_noise, snr_db: 2}}"
 
 
 class _Simulation(schema.Section):
@@ -397,11 +389,9 @@ class _Reader(schema.DocumentReader):
     def check_localisation(self, family: Family) -> None:
         """Check what families need that localise words."""
         data, options = self.document.data, family.options
-        if set(family.kinds) != {"transcription"}:
-            self.note(("probes",), "words are localised in transcripts only", "Write tasks: [transcription]")
-        if len(data.get("changes") or ()) != 1:
-            what = "sentences around words are heard as they are and under one change"
-            self.note(("changes",), what, _LOCALISED_CHANGE)
+        if set(family.kinds) != {"transcription"} or len(data.get("changes") or ()) != 1:
+            what = "words are localised in transcripts, of sentences as they are and under one change"
+            self.note(("probes",), what, "Write tasks: [transcription], and one of changes")
         names, by = data.get("transformations"), options.get("by")
         if isinstance(names, dict) and isinstance(by, str) and by not in names:
             what = f"{quoted(by)} is none of the transformations"

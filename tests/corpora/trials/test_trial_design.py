@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soundcheck.common.tasks import BUILTIN
-from soundcheck.corpora.trials.trial_table import TrialTable, generate, trial_lists
+from soundcheck.corpora.trials.trial_design import generate, trial_lists
+from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.suite.entries import CorpusEntry, ModelEntry, Suite
 from soundcheck.suite.thresholds import read_family
 
@@ -177,7 +178,7 @@ def test_a_sound_is_not_compared_with_itself():
     ]
     same, other = [["#0", "#1"], ["#0", "#2"]], [["#0", "#1"], ["#0", "#2"], ["#1", "#2"]]
     assert (sorted(sounds[:2]), sorted(sounds[2:])) == (same, other)
-    assert table.notices[1] == "1 segment repeats a sound of its speaker and takes no part"
+    assert table.notices[1] == "1 segment with a sound that the speaker has already: not compared"
 
 
 def test_segments_without_speaker_take_no_part_and_names_tell_their_times():

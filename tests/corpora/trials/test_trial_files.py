@@ -164,12 +164,6 @@ def test_scores_are_written_as_lines_or_as_a_table():
     assert (suffix, text.decode()) == (".csv", table)
 
 
-@pytest.mark.parametrize(("enrol", "test", "scores", "words"), LAYOUTS["not written"])
-def test_what_cannot_be_read_back_is_not_written(enrol, test, scores, words):
-    with pytest.raises(ValueError, match=words):
-        score_text(enrol, test, scores)
-
-
 HARD = 'target|nontarget|enrol|test|label|1|0|0.5|a b|a\rb|"|,|;a;|a,b'.split("|")
 NAMES = st.text("aé漢 \"',;#*\t\r\n\x85\u2028\u00a0", min_size=1, max_size=6) | st.sampled_from(HARD)
 

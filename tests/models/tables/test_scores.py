@@ -69,7 +69,7 @@ def test_one_score_a_line_counts_trials_that_are_left_out(load):
 
 
 ALSO = corpus(("a", "b"), ("a", "c"), name="also", sound="voices")
-OTHERWISE = ["1 name in scores.txt fits with another", "1 name in scores.txt fits without the folder"]
+OTHERWISE = ["1 name in scores.txt is not written like its file"] * 2
 EXTRA = ["1 score belongs to no trial that is evaluated"]
 
 

@@ -156,7 +156,7 @@ def test_results_of_a_leaderboard(load, name):
     assert problems == ["", "", f"{name} has no value for transcript", f"not asked: no line in {name}"]
     assert model.notices([where]) == [
         "1 line belongs to no segment of the corpora",
-        f"3 names in {name} fit with another extension than that of the file "
+        f"3 names in {name} are not written like their files "
         "('/data/ls/test/s1/a.flac' is taken for 's1/a.wav')",
         f"{name} tells of computing times, 2 s for 8 s of sound: 4 times real time, as given",
     ]

@@ -25,14 +25,13 @@ import math
 import os
 import posixpath
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from soundcheck.common import files
 from soundcheck.common.json_lines import read_json_table
-from soundcheck.common.messages import InputError, Problems, counted, input_error, quoted
+from soundcheck.common.messages import Problems, counted, input_error, quoted, some
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import (
     TextTable,
@@ -44,10 +43,8 @@ from soundcheck.common.text_table import (
 from soundcheck.corpora.raw_table import (
     RawTable,
     entry_name,
-    format_hint,
     join,
     take_columns,
-    with_format_hint,
 )
 from soundcheck.corpora.splits import choose, kinds_of, split_among
 from soundcheck.corpora.utterances import plain_path
@@ -92,19 +89,10 @@ class SpeechbrainFormat(corpus_format.TableFormat):
         """Read a table under our column names."""
         table = read_text_table(entry.path, entry_name(entry))
         cells = {name: [cell.strip() for cell in column] for name, column in table.columns.items()}
-        problems, notices, first = Problems(), [], {}
-        for row, name in enumerate(cells.get("ID", ())):
-            if first.setdefault(name, row) != row:
-                where = table.where_all([first[name], row], "ID")
-                problems.add(where, f"the ID {quoted(name)} stands twice", "Give each row an ID of its own")
+        problems = Problems()
         variables = {match[1] for path in cells.get("wav", ()) if (match := _VARIABLE.match(path))}
-        if variables:
+        if len(variables) == 1:
             cells["wav"] = [_VARIABLE.sub("", path) for path in cells["wav"]]
-        if len(variables) > 1:
-            what = f"paths begin with different variables: {', '.join(sorted(variables)[:5])}"
-            problems.add(f"{table.header}, column wav", what, "Give a table a folder")
-        elif variables and entry.root is None:
-            notices = [f"{min(variables)} in paths is the folder of the table; `root:` names another one"]
         if "stop" in cells:
             rate = entry.options.get("sampling_rate")
             if rate is None:
@@ -116,7 +104,7 @@ class SpeechbrainFormat(corpus_format.TableFormat):
                     cells[new_name] = _seconds(cells.pop(name), rate, name, table, problems)
         problems.raise_if_any()
         table = dataclasses.replace(table, columns=cells)
-        return take_columns(table, entry, tasks, SPEECHBRAIN_NAMES, notices=notices)
+        return take_columns(table, entry, tasks, SPEECHBRAIN_NAMES)
 
 
 def _seconds(cells: list[str], rate: int, name: str, table: TextTable, problems: Problems) -> list[str]:
@@ -131,7 +119,6 @@ COMMON_VOICE_NAMES = {
     **{"file": ("path",), "speaker": ("client_id",), "transcript": ("sentence",), "sex": ("gender",)},
     **{"accent": ("accents",), "language": ("locale",)},
 }
-_SEVERAL_ACCENTS = re.compile(r"[,|]")  # between the accents that somebody chose
 
 
 class CommonVoiceFormat(corpus_format.TableFormat):
@@ -148,26 +135,11 @@ class CommonVoiceFormat(corpus_format.TableFormat):
     def read(cls, entry: CorpusEntry, tasks: Mapping[str, Task]) -> RawTable:
         """Read tables of a release under our column names."""
         paths, notices = _tables_of_release(entry)
-        tables = [_read_release(path, source) for path, source in paths.items()]
+        tables = [read_tab_table(path, source) for path, source in paths.items()]
         table = join(tables, ", ".join(paths.values()))
         folder = next(iter(paths)).parent
         root = folder / "clips" if (folder / "clips").is_dir() else folder
-        raw = take_columns(table, entry, tasks, COMMON_VOICE_NAMES, root=root)
-        accents = Counter(raw.table.get("accent", ()))
-        several = [text for text, _ in accents.most_common() if _SEVERAL_ACCENTS.search(text)]
-        notices += raw.notices
-        if several:
-            count = sum(accents[text] for text in several)
-            what = f"{count} rows name several accents, such as {quoted(several[0], 60)}"
-            notices.append(f"{what}: each such cell is a group of its own; `values:` maps them")
-        return dataclasses.replace(raw, notices=tuple(notices))
-
-
-def _read_release(path: Path, source: str) -> TextTable:
-    try:
-        return read_tab_table(path, source)
-    except InputError as error:
-        raise with_format_hint(error, path, source, CommonVoiceFormat.keyword) from error
+        return take_columns(table, entry, tasks, COMMON_VOICE_NAMES, root=root, notices=notices)
 
 
 def _tables_of_release(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
@@ -254,13 +226,8 @@ def _walk(root: Path, source: str) -> tuple[list[str], list[str]]:
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         below = Path(folder).relative_to(root)
-        described = [name for name in TABLES if name in names]
-        if len(described) > 1:
-            what = f"{' and '.join(described)} are both there for the same folder"
-            where = posixpath.join(source, below.as_posix()).removesuffix("/.")
-            problems.add(where, what, "Keep one of them")
         audible = [name for name in sorted(names) if name.lower().endswith(SOUNDS) and name[0] != "."]
-        tables += [(below / name).as_posix() for name in described]
+        tables += [(below / name).as_posix() for name in TABLES if name in names]
         sounds += [(below / name).as_posix() for name in audible]
     for name in [name for name in (*tables, *sounds) if name.encode(errors="replace") != os.fsencode(name)]:
         problems.add(source, f"the name {quoted(name)} is not UTF-8", "Rename it, for instance with convmv")
@@ -280,7 +247,7 @@ def _read(root: Path, path: str, source: str) -> TextTable:
     else:
         table = read_text_table(place, where)
     if FILE not in table.columns:
-        remedy = format_hint(table.columns, "audiofolder") or f"It has {', '.join(list(table.columns)[:10])}"
+        remedy = f"It has {', '.join(list(table.columns)[:10])}"
         raise input_error(f"{table.header}, column {FILE}", "the column is missing", remedy)
     folder = posixpath.dirname(path)
     names = table.columns[FILE]  # an empty one stays empty, which is refused later
@@ -297,8 +264,7 @@ def _labelled(sounds: Sequence[str], entry: CorpusEntry, tasks: Mapping[str, Tas
     if any(labels):
         columns[LABEL] = labels
         if LABEL not in entry.columns.values():
-            names = sorted({*labels} - {""})
-            named = ", ".join([*map(quoted, names[:MOST_LABELS]), *(["..."] if names[MOST_LABELS:] else [])])
+            named = some([quoted(name) for name in sorted({*labels} - {""})], MOST_LABELS)
             what = f"the folders are the column {LABEL}, which nothing uses: {named}"
             notices = [f"{what}. To test it, map it, for instance `columns: {{emotion: {LABEL}}}`"]
     table = TextTable(columns, [f"{source}/{name}" for name in sounds], "", source)

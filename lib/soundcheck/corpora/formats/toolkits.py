@@ -43,15 +43,13 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import json
+import math
 import os
 import re
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
-
-import pydantic
+from typing import Any, ClassVar
 
 from soundcheck.common import files
 from soundcheck.common.json_lines import json_object, json_objects, kind_of, read_json_table
@@ -66,7 +64,9 @@ from soundcheck.suite.corpus_format import CorpusEntry, FolderKeys, TableFormat
 
 NAMES = {"transcript": ("text",), "sex": ("gender",), "language": ("lang",)}
 NEVER = ("spk", "utt", "uniq", "num_frames", "dur")  # utt2spk and others that are no columns
-_ARCHIVE = re.compile(r"\.ark:\d+(\[.*\])?$")
+_NO_FILE = re.compile(r".*\||\|.*|-|.*\.ark:\d+(\[.*\])?")  # commands and archives
+
+Cells = dict[str, tuple[str, str]]  # name in a file -> its value, and where it stands
 
 
 class KaldiFormat(TableFormat):
@@ -84,55 +84,57 @@ class KaldiFormat(TableFormat):
         folder.problems.raise_if_any()
         if entry.audio:
             _refuse_commands(folder, recordings)
+        source = "segments" if segments else "wav.scp"
         utterances = {name: (name, "", "", "") for name in recordings}  # recording, start, end, channel
         if segments:
             utterances = _segments(folder, segments, recordings, left_out)
-        channels = {name: text.split()[-1] for name, text in folder.read("reco2file_and_channel").items()}
-        whole = folder.read("reco2dur")
+        places = {name: (segments or recordings)[name][1] for name in utterances}
+        channels, whole = folder.read("reco2file_and_channel"), folder.read("reco2dur")
         columns = {name: {} for name in ("file", "item", "start", "end", "channel", "duration")}
         for name, (recording, start, end, channel) in utterances.items():
-            columns["file"][name] = recordings[recording] if entry.audio else recording
-            columns["item"][name] = name
-            columns["start"][name], columns["end"][name] = start, end
-            columns["channel"][name] = channel or channels.get(recording, "")
-            columns["duration"][name] = "" if start else whole.get(recording, "")
+            target, where = recordings[recording]
+            columns["file"][name] = (target if entry.audio else recording, where)
+            for column, text in (("item", name), ("start", start), ("end", end)):
+                columns[column][name] = (text, places[name])
+            if channel or recording not in channels:
+                columns["channel"][name] = (channel, places[name])
+            else:  # a file and its channel
+                text, where = channels[recording]
+                columns["channel"][name] = (text.split()[-1], where)
+            if not start and recording in whole:
+                columns["duration"][name] = whole[recording]
         columns["duration"] |= folder.read("utt2dur")
         columns |= _labels(folder, utterances, left_out)
         folder.problems.raise_if_any()
-        cells = {
-            column: [values.get(name, "") for name in utterances]
+        read = {
+            column: [values.get(name, ("", place)) for name, place in places.items()]
             for column, values in columns.items()
-            if column == "file" or any(values.values())
+            if column == "file" or any(text for text, _ in values.values())
         }
-        source = "segments" if segments else "wav.scp"
-        lines = [folder.lines[source][name] for name in utterances]
-        table = TextTable(cells, lines, "line", f"{folder.source}/{source}")
+        cells = {column: [text for text, _ in pairs] for column, pairs in read.items()}
+        table = TextTable(cells, [*places.values()], "", f"{folder.source}/{source}")
         names = (path.name for path in entry.path.iterdir() if path.is_file())
-        notices = unused(names, {*folder.lines, *recordings.values()}, "files")
-        return take_columns(table, entry, tasks, NAMES, root=entry.path, left_out=left_out, notices=notices)
+        notices = unused(names, {*folder.files, *(target for target, _ in recordings.values())}, "files")
+        options = {"root": entry.path, "left_out": left_out, "notices": notices}
+        options["places"] = {column: [place for _, place in pairs] for column, pairs in read.items()}
+        return take_columns(table, entry, tasks, NAMES, **options)
 
 
-def _refuse_commands(folder: _Folder, recordings: Mapping[str, str]) -> None:
-    for name, target in recordings.items():
-        what = ""
-        if target.endswith("|"):
-            what = "is the output of a command, and no command is run"
-        elif target.startswith("|") or target == "-":
-            what = f"is {quoted(target, 40)}, which names no file"
-        elif _ARCHIVE.search(target):
-            what = "lies in an archive, which is not read"
-        if what:
+def _refuse_commands(folder: _Folder, recordings: Cells) -> None:
+    for name, (target, where) in recordings.items():
+        if _NO_FILE.fullmatch(target):
+            what = f"the recording {quoted(name)} is no file but {quoted(target, 40)}: no command is run"
             remedy = "Write WAV files, and name them in wav.scp; or say `audio: false`"
-            folder.problems.add(folder.where("wav.scp", name), f"the recording {quoted(name)} {what}", remedy)
+            folder.problems.add(where, f"{what}, and no archive read", remedy)
     folder.problems.raise_if_any()
 
 
 def _segments(
-    folder: _Folder, segments: Mapping[str, str], recordings: Mapping[str, str], left_out: list[Excluded]
+    folder: _Folder, segments: Cells, recordings: Cells, left_out: list[Excluded]
 ) -> dict[str, tuple[str, str, str, str]]:
     """Read recording, start, end and channel of each utterance; those without recording are listed."""
     times = {}
-    for name, text in segments.items():
+    for name, (text, where) in segments.items():
         words = text.split()
         try:
             if len(words) not in (3, 4):
@@ -142,7 +144,7 @@ def _segments(
             end = "" if parse_number(end) == -1 else end
         except ValueError as error:
             line = "`utterance recording start end` in seconds; an end of -1 is that of the file"
-            folder.problems.add(folder.where("segments", name), str(error), f"Expected is {line}")
+            folder.problems.add(where, str(error), f"Expected is {line}")
             continue
         if recording in recordings:
             times[name] = (recording, start, end, "" if channel == "-1" else channel)
@@ -151,10 +153,8 @@ def _segments(
     return times
 
 
-def _labels(
-    folder: _Folder, utterances: Collection[str], left_out: list[Excluded]
-) -> dict[str, dict[str, str]]:
-    """Read what other files say about utterances: column -> utterance -> value."""
+def _labels(folder: _Folder, utterances: Collection[str], left_out: list[Excluded]) -> dict[str, Cells]:
+    """Read what other files say about utterances, by column."""
     columns = {"text": folder.read("text", alone=" "), "speaker": folder.read("utt2spk")}
     listed = {*utterances, *(item.item for item in left_out)}
     for file, values in (("text", columns["text"]), ("utt2spk", columns["speaker"])):
@@ -164,17 +164,16 @@ def _labels(
     for path in sorted(folder.path.glob("utt2*")):
         if (column := path.name.removeprefix("utt2")) not in NEVER:
             columns[column] = folder.read(path.name)
-    speakers = columns["speaker"]
+    speakers = {name: who for name, (who, _) in columns["speaker"].items()}
     for path in sorted(folder.path.glob("spk2*")):
         if (column := path.name.removeprefix("spk2")) not in (*NEVER, *columns):
-            of_speaker = folder.read(path.name)
-            columns[column] = {name: of_speaker.get(who, "") for name, who in speakers.items()}
-            if of_speaker and speakers and of_speaker.keys().isdisjoint(speakers.values()):
+            known = folder.read(path.name)
+            columns[column] = {name: known[who] for name, who in speakers.items() if who in known}
+            if known and speakers and not columns[column]:
                 who = min(speakers.values())
                 what = f"no speaker of utt2spk is there, such as {quoted(who)}"
-                remedy = did_you_mean(who, of_speaker)
-                folder.problems.add(f"{folder.source}/{path.name}", what, remedy)
-    return {name: values for name, values in columns.items() if values}
+                folder.problems.add(f"{folder.source}/{path.name}", what, did_you_mean(who, known))
+    return columns
 
 
 class _Folder:
@@ -184,30 +183,26 @@ class _Folder:
         self.path: Path = entry.path
         self.source = entry_name(entry)
         self.problems = Problems()
-        self.lines: dict[str, dict[str, int]] = {}  # name of a file -> name in it -> its line
+        self.files: set[str] = set()  # that were read
 
-    def where(self, file: str, name: str) -> str:
-        """Say where a name stands."""
-        return f"{self.source}/{file} line {self.lines[file][name]}"
-
-    def read(self, file: str, *, needed: bool = False, alone: str = "") -> dict[str, str]:
-        """Read a file: name -> value, empty if it does not exist; ``alone`` is the value of a bare name."""
+    def read(self, file: str, *, needed: bool = False, alone: str = "") -> Cells:
+        """Read a file, empty if it does not exist; ``alone`` is the value of a bare name."""
         source, place = f"{self.source}/{file}", files.inside(self.path, file)
         if not needed and not os.path.lexists(place):
             return {}
+        self.files.add(file)
         text = decode_text(files.require_regular(place, source).read_bytes(), source)
-        lines = self.lines[file] = {}
-        values: dict[str, str] = {}
+        values: Cells = {}
         for number, line in enumerate(text.split("\n"), start=1):
             name, *rest = line.split(maxsplit=1) or [""]
+            value, where = rest[0].rstrip() if rest else alone, f"{source} line {number}"
             if name in values:
-                where = f"{source} lines {lines[name]} and {number}"
-                self.problems.add(where, f"the name {quoted(name)} stands twice", "Give each its own name")
-            elif name and not rest and not alone:
-                what = f"{quoted(name)} has no value"
-                self.problems.add(f"{source} line {number}", what, "Complete the line")
+                both = f"{values[name][1]} and line {number}"
+                self.problems.add(both, f"the name {quoted(name)} stands twice", "Give each its own name")
+            elif name and not value:
+                self.problems.add(where, f"{quoted(name)} has no value", "Complete the line")
             elif name:
-                values[name], lines[name] = rest[0].rstrip() if rest else alone, number
+                values[name] = (value, where)
         if needed and not values and not len(self.problems):
             self.problems.add(source, "the file has no line", "Give lines such as `s01-a audio/s01-a.wav`")
         return values
@@ -254,7 +249,6 @@ def _timed(table: TextTable) -> TextTable:
 
 EMOBOX_NAMES = {"file": ("wav",), "emotion": ("emo",), "sex": ("gender",)}
 TEXTS = ("key", "wav", "type", "task", "emo", "speaker", "gender", "language")
-NEEDED = ("key", "wav", "emo")
 SPLITS = ("train", "valid", "test")
 READ = {"task": ("", "category"), "type": ("", "raw")}  # lines that are read; others are listed
 
@@ -311,17 +305,7 @@ class EmoboxFormat(TableFormat):
             rows = rows.drop(index=others.index)
         if rows.empty:
             raise input_error(source, "the lists have no utterance", "Check the folder")
-        problems = Problems()
-        for field in NEEDED:
-            for place in rows["place"][rows[field] == ""]:
-                problems.add(f"{place}, field {field}", "it is missing or empty", "Complete the line")
-        problems.raise_if_any()
-        labels = _label_names(entry.path, source)
-        unknown = sorted(rows["emo"][~rows["emo"].isin(labels)].value_counts().items()) if labels else []
-        named = ", ".join(f"{quoted(label, 40)} ({count})" for label, count in unknown[:5])
-        notices = [f"label_map.json has no name for {named}"] if unknown else []
-        if not labels:
-            notices.append(f"{source} has no label_map.json: emotions are called as in the lists")
+        notices = []
         if pattern := entry.options.get("speaker_pattern", ""):
             group = pattern if re.compile(pattern).groups else f"({pattern})"
             rows["speaker"] = rows["key"].str.extract(group, expand=False).fillna("")
@@ -330,7 +314,8 @@ class EmoboxFormat(TableFormat):
         elif (rows["speaker"] == "").all():
             what = "the lists do not say who speaks"
             notices.append(f"{what}; `speaker_pattern:` finds it in the names of utterances")
-        rows["emo"] = rows["emo"].map(lambda label: labels.get(label, label))
+        labels = _label_names(entry.path, source)
+        rows["emo"] = rows["emo"].map(lambda label: str(labels.get(label, label)))
         places = rows.pop("place").tolist()
         rows = rows.rename(columns={"length": "duration"}).assign(item=rows["key"]).drop(columns="channel")
         columns = {name: rows[name].tolist() for name in rows if (rows[name] != "").any()}
@@ -355,76 +340,25 @@ def _lists(folder: Path, source: str, fold: int | None) -> dict[str, Path]:
     return {split: paths[0] for split, paths in lists.items() if paths}
 
 
-def _label_names(folder: Path, source: str) -> dict[str, str]:
+def _label_names(folder: Path, source: str) -> dict[str, object]:
     """Read what the labels are called; empty if nothing says."""
     if not (folder / "label_map.json").exists():
         return {}
     where = f"{source}/label_map.json"
     place = files.require_regular(files.inside(folder, "label_map.json"), where)
-    labels = json_object(decode_text(place.read_bytes(), where), where, "Give one JSON object of names")
-    for label in [label for label, name in labels.items() if not isinstance(name, str)]:
-        raise input_error(where, f"the name of {quoted(label, 40)} is no text", "Give a text")
-    return labels
+    return json_object(decode_text(place.read_bytes(), where), where, "Give one JSON object of names")
 
 
 # Lhotse -----------------------------------------------------------------------------------------------------
 
 LHOTSE_NAMES = {"transcript": ("text",), "sex": ("gender",)}
+LABELS = ("speaker", "gender", "language")
+FIELDS = ("id", "type", "custom", "recording_id", "start", "duration", "channel", "text", *LABELS)
+FIELDS += ("recording", "supervisions")  # that are read; others are columns of their own names
 HARMLESS = ("Resample",)  # changes that leave what is audible as it is
 ROUNDING = 1e-3  # seconds that a cut may differ by from its recording
-_SOURCES = {
-    "command": "is the output of a command, and no command is run",
-    "url": "is at an address, and nothing is fetched",
-}
 
-_SAVE = "Write the sounds with CutSet.save_audios, and give those cuts"
-
-Seconds = Annotated[float, pydantic.Field(allow_inf_nan=False)]
-Length = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
-Channels = Annotated[list[int], pydantic.BeforeValidator(lambda v: v if isinstance(v, list) else [v])]
-
-
-class _Part(pydantic.BaseModel):
-    """An object of a manifest; what it has besides the fields that are read stands in ``model_extra``."""
-
-    model_config = pydantic.ConfigDict(extra="allow", strict=True)
-    id: Any = ""
-    type: Any = ""
-    custom: Any = None
-    recording_id: Any = ""
-
-    def further(self) -> dict[str, Any]:
-        """Give what is no field, with ``custom``."""
-        return {**self.model_extra, **(self.custom if isinstance(self.custom, dict) else {})}
-
-
-class _Source(_Part):
-    source: str | None = None
-    channels: Channels = [0]
-
-
-class _Recording(_Part):
-    duration: Length | None = None
-    sources: list[_Source] | None = None
-    transforms: list[Any] | None = None
-
-
-class _Supervision(_Part):
-    start: Seconds
-    duration: Length
-    channel: Channels = [0]
-    text: str | None = None
-    speaker: str | None = None
-    gender: str | None = None
-    language: str | None = None
-
-
-class _Cut(_Part):
-    start: Seconds
-    duration: Length
-    recording: _Recording
-    channel: Channels = [0]
-    supervisions: list[_Supervision] | None = None
+Part = Mapping[str, Any]  # an object of a manifest
 
 
 class LhotseFormat(TableFormat):
@@ -439,14 +373,22 @@ class LhotseFormat(TableFormat):
         rows: list[dict[str, str]] = []
         lines: list[int] = []
         nested: dict[str, str] = {}
-        for line, item in json_objects(_unpacked(entry.path, source), source, problems):
+        for line, cut in json_objects(_unpacked(entry.path, source), source, problems):
+            where = f"{source} line {line}"
             with problems.collected():
-                cut = _checked(item, where := f"{source} line {line}")
-                cells = list(_rows(cut, where, audio=entry.audio))
+                if "tracks" in cut or not isinstance(cut.get("recording"), dict):
+                    what = "this is no cut of one recording, but a supervision, a mixture or else"
+                    remedy = "CutSet.from_manifests makes cuts of supervisions, save_audios of mixtures"
+                    raise input_error(where, what, remedy)
+                try:
+                    cells = list(_rows(cut, where, audio=entry.audio))
+                except (LookupError, TypeError, ValueError, AttributeError) as error:
+                    what = f"a field of the cut is missing or wrong ({type(error).__name__}: {error})"
+                    raise input_error(where, what, "Write the cuts again, as CutSet.to_file does") from error
                 rows += cells
                 lines += [line] * len(cells)
-                for part in (cut, *(cut.supervisions or ())):
-                    nested |= {name: kind_of(value) for name, value in part.further().items() if value}
+                for part in (cut, *(cut.get("supervisions") or ())):
+                    nested |= {name: kind_of(value) for name, value in _further(part).items() if value}
         problems.raise_if_any()
         if not rows:
             remedy = "Give one cut a line, as CutSet.to_file writes them"
@@ -472,83 +414,66 @@ def _unpacked(path: Path, source: str) -> str:
     return decode_text(content, source)
 
 
-def _checked(item: dict[str, Any], where: str) -> _Cut:
-    """Check the fields of a cut; refuse what is none of one recording."""
-    if item.get("type") == "MixedCut" or "tracks" in item:
-        what = "the cut mixes several others (MixedCut), and mixing is not done here"
-        raise input_error(where, what, _SAVE)
-    is_supervision = "recording_id" in item and "supervisions" not in item
-    if "recording" not in item and (is_supervision or "sources" in item):
-        what = f"this is a {'supervision' if is_supervision else 'recording'}, not a cut"
-        raise input_error(where, what, "Give cuts: CutSet.from_manifests joins recordings and supervisions")
-    if "features" in item and item.get("recording") is None:
-        raise input_error(where, "the cut has features, but no recording", "Give cuts with recordings")
-    try:
-        return _Cut.model_validate(item)
-    except pydantic.ValidationError as error:
-        problems = Problems()
-        for fault in error.errors():
-            place, value = fault["loc"], fault["input"]
-            field = [part for part in place if isinstance(part, str)][-1]
-            inner = f", supervision {place[1] + 1}" if place[0] == "supervisions" and place[1:] else ""
-            what = f"{quoted(json.dumps(value), 40)} is wrong: {fault['msg'].lower()}"
-            what = "the field is missing" if fault["type"] == "missing" else what
-            problems.add(f"{where}{inner}, field {field}", what, "Write the cuts again")
-        problems.raise_if_any()
-        raise
-
-
-def _rows(cut: _Cut, where: str, *, audio: bool) -> Iterator[dict[str, str]]:
+def _rows(cut: Part, where: str, *, audio: bool) -> Iterator[dict[str, str]]:
     """Give a row a supervision, with the times of the recording."""
-    recording = cut.recording
-    file = _file(cut, where) if audio else str(recording.id or "")
-    every = {channel for source in recording.sources or () for channel in source.channels}
-    whole = _Supervision(start=0.0, duration=cut.duration)
-    for part in cut.supervisions or [whole]:
-        start = round(cut.start + part.start, 9)
-        end = round(cut.start + part.start + part.duration, 9)
+    recording = cut["recording"]
+    file = _file(cut, where) if audio else str(recording.get("id") or "")
+    every = {channel for source in recording.get("sources") or () for channel in _channels(source)}
+    length = recording.get("duration") or math.nan
+    whole = {"start": 0.0, "duration": cut["duration"]}
+    for part in cut.get("supervisions") or [whole]:
+        start = round(cut["start"] + part["start"], 9)
+        end = round(cut["start"] + part["start"] + part["duration"], 9)
         start = 0.0 if abs(start) <= ROUNDING else start
-        to_the_end = recording.duration is not None and abs(end - recording.duration) <= ROUNDING
-        row = _cells(cut) | _cells(part)
-        row |= {"file": file, "item": str(part.id or cut.id or "")}
-        channels = {*(part.channel if "channel" in part.model_fields_set else cut.channel)}
+        to_the_end = abs(end - length) <= ROUNDING
+        row = _words(cut) | _words(part)
+        row |= {"file": file, "item": str(part.get("id") or cut.get("id") or "")}
+        channels = _channels(part if "channel" in part else cut)
         if channels != every:
             row["channel"] = ",".join(map(str, sorted(channels)))
-        labels = ("speaker", "gender", "language")
-        row |= {name: getattr(part, name) for name in labels if getattr(part, name) is not None}
-        if part.text is not None:
-            row["text"] = part.text.strip() or " "  # nobody speaks
+        row |= {name: str(part[name]) for name in LABELS if part.get(name) is not None}
+        if part.get("text") is not None:
+            row["text"] = part["text"].strip() or " "  # nobody speaks
         row["start"] = "" if to_the_end and not start else repr(start)
         row["end"] = "" if to_the_end else repr(end)
-        row["duration"] = repr(recording.duration - start) if to_the_end else ""
+        row["duration"] = repr(length - start) if to_the_end else ""
         yield row
 
 
-def _cells(part: _Part) -> dict[str, str]:
+def _further(part: Part) -> dict[str, Any]:
+    """Give what is no field, with ``custom``."""
+    custom = part.get("custom")
+    more = {name: value for name, value in part.items() if name not in FIELDS}
+    return more | (custom if isinstance(custom, dict) else {})
+
+
+def _words(part: Part) -> dict[str, str]:
     """Give the words and numbers that are no fields."""
-    return {name: str(v) for name, v in part.further().items() if isinstance(v, str | int | float)}
+    return {name: str(v) for name, v in _further(part).items() if isinstance(v, str | int | float)}
 
 
-def _file(cut: _Cut, where: str) -> str:
+def _channels(part: Part) -> set[int]:
+    channels = part.get("channels", part.get("channel", 0))
+    return {*channels} if isinstance(channels, list) else {channels}
+
+
+def _file(cut: Part, where: str) -> str:
     """Find the file of a cut; refuse sound that is no file, is changed, or has other channels."""
-    recording = cut.recording
-    transforms = [change if isinstance(change, dict) else {} for change in recording.transforms or ()]
-    changes = [str(change.get("name", "?")) for change in transforms]
+    recording = cut["recording"]
+    changes = [str(change.get("name")) for change in recording.get("transforms") or ()]
     if changes := [name for name in changes if name not in HARMLESS]:
         what = f"the sound is to be changed ({', '.join(changes)}), which is not done here"
-        raise input_error(where, what, _SAVE)
-    wanted, present = {*cut.channel}, set()
-    for source in recording.sources or ():
-        if source.type != "file":
-            reason = f"is of the type {quoted(source.type, 20)}, which is not read"
-            reason = _SOURCES.get(str(source.type), reason)
-            what = f"the recording {quoted(recording.id, 40)} {reason}"
-            raise input_error(where, what, "Write its sound as a file; or say `audio: false`")
-        if wanted <= {*source.channels} and source.source is not None:
-            return source.source
-        present |= {*source.channels}
-    if wanted <= present:
-        what = f"the channels {sorted(wanted)} of the cut lie in several files"
-        raise input_error(where, what, "Give a cut of each channel, as MultiCut.to_mono makes them")
-    what = f"the cut has the channels {sorted(wanted)} of a recording with {sorted(present)}"
-    raise input_error(where, what, "Name channels that the recording has")
+        raise input_error(where, what, "Write the sounds with CutSet.save_audios, and give those cuts")
+    wanted, present, sources = _channels(cut), set(), recording["sources"]
+    for source in sources:
+        if source["type"] != "file":
+            kind = quoted(str(source["type"]), 20)
+            what = f"the recording {quoted(recording.get('id'), 40)} is of the type {kind}, not a file"
+            remedy = "Write it as a file: no command is run, and nothing fetched; or say `audio: false`"
+            raise input_error(where, what, remedy)
+        present |= _channels(source)
+    for source in sources:
+        if wanted <= _channels(source):
+            return str(source["source"])
+    what = f"no file has the channels {sorted(wanted)} of the cut, the recording has {sorted(present)}"
+    raise input_error(where, what, "Give a cut of each channel, as MultiCut.to_mono makes them")

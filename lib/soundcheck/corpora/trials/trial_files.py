@@ -197,19 +197,13 @@ def score_text(
     - ``scores``: written in as few digits as give the same float64 back.
     - ``threshold``: may be infinite; NaN if nothing is decided.
     - Returns the text in UTF-8, and the extension that suits it, ``.txt`` or ``.csv``.
-    - Raises ValueError: if lengths differ, a name is empty or has a NUL character, or a score is not finite.
     """
     frame = pd.DataFrame({"score": np.asarray(scores, dtype=np.float64), "enrol": enrol, "test": test})
-    if not np.isfinite(frame["score"]).all():
-        raise ValueError(f"{int((~np.isfinite(frame['score'])).sum())} scores are not finite.")
-    names = {*enrol, *test}
-    if any(not name or "\0" in name for name in names):
-        raise ValueError("A name is empty or has a NUL character.")
     decided = not np.isnan(threshold)
     if decided:
         frame["decision"] = np.where(frame["score"] > threshold, "accept", "reject")
         frame["threshold"] = float(threshold)
-    as_lines = not any(label_of(name) is not None or re.search(r"[\s,;]", name) for name in names)
+    as_lines = not any(label_of(name) is not None or re.search(r"[\s,;]", name) for name in {*enrol, *test})
     options = {"sep": " ", "header": decided, "quoting": csv.QUOTE_NONE}
     if not as_lines:
         options = {"quoting": csv.QUOTE_NONNUMERIC}
@@ -244,8 +238,6 @@ def _read_listing(
     is_parquet, text = content.startswith(b"PAR1"), ""
     if not is_parquet:
         text = decode_text(content, source).replace("\r\n", "\n").replace("\r", "\n")
-    elif layout not in ("", "table"):
-        raise input_error(source, "this is a Parquet table", "Write layout: table, or remove the key")
     lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
     if not lines and not is_parquet:
         raise input_error(source, "the file is empty", remedy)

@@ -8,48 +8,37 @@
 - A trial of an utterance with itself is left out: every model accepts it.
 - Labels and speakers must agree.
 - Without speakers the trials tell who speaks, as also for corpora that are a list of trials.
-
-Of corpora without list one is made that is balanced over speakers and their sexes. Speakers and the segments
-of each are shuffled; then they meet as in a tournament, round by round, so that after each round all have
-taken part equally often.
-
-- The list depends on the seed, the names of speakers and the keys of segments, not on the order of the table.
-  A shorter list of one kind is the beginning of a longer one.
-- Of n shuffled segments of a speaker, number i meets number i + 1 modulo n, for all i, then i + 2, until each
-  pair has met. Speakers take turns: all have their t-th pair before one has the next.
-- Speakers meet in the same way, within a sex and across. When all pairs of speakers have met they meet again
-  with other segments.
-- Segments of a speaker that are of both sexes are not compared: one name stands for two people there.
-- A segment whose sound a speaker has already takes no part; two speakers are not compared with one sound.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from soundcheck.common import files, seeds
-from soundcheck.common.messages import EACH, Problems, counted, input_error, nearest, quoted, told_apart
+from soundcheck.common import files
+from soundcheck.common.messages import (
+    EACH,
+    Problems,
+    counted,
+    input_error,
+    nearest,
+    quoted,
+    told_apart,
+)
 from soundcheck.corpora import repeats
 from soundcheck.corpora.raw_table import Excluded, RawTable
 from soundcheck.corpora.trials.trial_files import Listing, read_enrolments, read_trials
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path, segment_name
-from soundcheck.suite.entries import CorpusEntry, Suite
-from soundcheck.suite.families import Family
-
-if TYPE_CHECKING:
-    from soundcheck.corpora.load import Corpus
+from soundcheck.suite.entries import CorpusEntry
 
 LISTED = "list"  # origin of trials that a corpus brings
 _COLUMNS = ("key", "enrol", "test", "target", "enrolment", "segment", "enrol_speaker", "test_speaker")
+_ARRAYS = ("members", "member_of")
 _TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 
 
@@ -91,19 +80,10 @@ def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
 
 
 def write_table(path: str | os.PathLike, table: TrialTable) -> str:
-    """Write trials as Parquet; the same trials give the same bytes.
-
-    The rows of an enrolment stand in the column ``members`` of its first trial, a list that is empty in all
-    others; everything else about the table is in the file's metadata.
-    """
-    members = np.split(table.members, np.flatnonzero(np.diff(table.member_of)) + 1)
-    enrolments = table.frame["enrolment"]
-    lists = [
-        [] if again else members[number]
-        for number, again in zip(enrolments, enrolments.duplicated(), strict=True)
-    ]
-    frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
-    frame.attrs = {name: getattr(table, name) for name in ("origin", "notices", "listed")}
+    """Write trials as Parquet, what is no column as its metadata; the same trials give the same bytes."""
+    frame = table.frame.copy(deep=False)
+    frame.attrs = {name: value for name, value in vars(table).items() if name != "frame"}
+    frame.attrs |= {name: frame.attrs[name].tolist() for name in _ARRAYS}
     frame.attrs["left_out"] = [dataclasses.astuple(item) for item in table.left_out]
     return files.write_bytes(path, frame.to_parquet(None, index=False, compression="zstd"))
 
@@ -112,17 +92,10 @@ def read_table(path: str | os.PathLike) -> TrialTable:
     """Read what :func:`write_table` wrote."""
     frame = pd.read_parquet(path)
     about, frame.attrs = frame.attrs, {}
-    rows = frame.pop("members")
-    of_enrolment = rows[rows.map(len) > 0].groupby(frame["enrolment"]).first()
-    return TrialTable(
-        frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)),
-        np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
-        np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
-        about["origin"],
-        tuple(about["notices"]),
-        tuple(Excluded(*item) for item in about["left_out"]),
-        about["listed"],
-    )
+    about |= {name: np.array(about[name], dtype=np.int64) for name in _ARRAYS}
+    about["left_out"] = tuple(Excluded(*item) for item in about["left_out"])
+    about["notices"] = tuple(about["notices"])
+    return TrialTable(frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)), **about)
 
 
 # Speakers, told from trials alone ---------------------------------------------------------------------------
@@ -235,15 +208,14 @@ def resolve(
     places: dict[str, str] = {}  # name of an utterance -> where it stands first
     for line, name in trials.frame["enrol"].drop_duplicates().items():
         where = trials.where(line)
-        if enrolments is None:
-            utterances[name] = [name]
-        elif name in enrolments:
-            where, utterances[name] = f"enrolment {quoted(name)}", enrolments[name]
-        else:
-            remedy = "Give its utterances, or write the name of one that there is, such as "
-            what = f"there is no enrolment {quoted(name)}"
-            problems.add(where, what, remedy + quoted(next(iter(enrolments))))
-        for utterance in utterances.get(name, ()):
+        utterances[name] = [name]
+        if enrolments is not None:
+            utterances[name] = enrolments.get(name, [])
+            if name not in enrolments:
+                remedy = f"Write the name of one that there is, such as {quoted(next(iter(enrolments)))}"
+                problems.add(where, f"there is no enrolment {quoted(name)}", remedy)
+            where = f"enrolment {quoted(name)}"
+        for utterance in utterances[name]:
             places.setdefault(utterance, where)
     for line, name in trials.frame["test"].drop_duplicates().items():
         places.setdefault(name, trials.where(line))
@@ -265,17 +237,14 @@ def resolve(
     frame["segment"] = frame["test"].map(row_of).astype(np.int64)
     usable = (frame["segment"] >= 0) & np.array([min(rows) >= 0 for rows in members])[frame["enrolment"]]
     within = usable & _shares(frame, members, np.arange(len(segments)))
-    itself = within & np.array([len(rows) == 1 for rows in members])[frame["enrolment"]]
+    itself = within & frame["target"] & np.array([len(rows) == 1 for rows in members])[frame["enrolment"]]
     excluded = _excluded(frame[~usable], utterances, unusable)
     if itself.any():
         reason = "an utterance is compared with itself: every model accepts it"
         item = f"{counted(itself.sum(), 'trial')}, the first {trials.where(frame['line'][itself.idxmax()])}"
         excluded.append(Excluded(item, reason, _STAGE))
-    for row in frame[itself & ~frame["target"]].itertuples():
-        what = f"the trial compares {quoted(row.test)} with itself and says two speakers"
-        problems.add(trials.where(row.line), what, "Correct the label or remove the line")
     frame, within = frame[usable & ~itself], within[usable & ~itself].to_numpy()
-    if not len(problems) and frame.empty:
+    if frame.empty:
         reasons = "; ".join(dict.fromkeys(item.reason for item in excluded))
         remedy = "Give trials of files that can be used"
         raise input_error(trials.source, f"no trial is left ({reasons})", remedy)
@@ -284,8 +253,7 @@ def resolve(
     frame = frame.assign(key=frame.index.astype(str), enrolment=numbers).reset_index(drop=True)
     known = "speaker" in segments.columns and segments["speaker"].notna().any()
     add_speakers = _add_known_speakers if known else _add_inferred_speakers
-    notices = add_speakers(trials, segments, frame, members, problems)
-    problems.raise_if_any()
+    notices = add_speakers(trials, segments, frame, members)
     sounds = pd.factorize(segments["audio"], use_na_sentinel=False)[0]
     same_sound = _shares(frame, members, sounds) & ~within
     names = segments["file"].tolist()
@@ -357,9 +325,10 @@ def _excluded(
 
 
 def _add_known_speakers(
-    trials: Listing, segments: pd.DataFrame, frame: pd.DataFrame, members: Members, problems: Problems
+    trials: Listing, segments: pd.DataFrame, frame: pd.DataFrame, members: Members
 ) -> tuple[str, ...]:
     """Add the speakers of a corpus to both sides of trials, and compare them with the labels."""
+    problems = Problems()
     speakers = np.array([None if pd.isna(who) else str(who) for who in segments["speaker"]], dtype=object)
     for row in _used(frame, members):
         if speakers[row] is None:
@@ -372,21 +341,20 @@ def _add_known_speakers(
             two = f"{quoted(people[0])} and {quoted(people[1])}"
             what = f"its utterances are of {len(people)} speakers, {two}"
             problems.add(f"enrolment {quoted(name)}", what, "Enrol each speaker separately")
+    problems.raise_if_any()
     first = speakers[[rows[0] for rows in members]]
     frame["enrol_speaker"], frame["test_speaker"] = first[frame["enrolment"]], speakers[frame["segment"]]
-    if len(problems):  # without speakers there is nothing to compare
-        return ()
     for row in frame[frame["target"] != (frame["enrol_speaker"] == frame["test_speaker"])].itertuples():
-        what = f"the list says two speakers, the corpus says {quoted(row.enrol_speaker)} for both"
-        if row.target:
-            both = f"{quoted(row.enrol_speaker)} and {quoted(row.test_speaker)}"
-            what = f"the list says the same speaker, the corpus says {both}"
+        label = "the same speaker" if row.target else "two speakers"
+        both = f"{quoted(row.enrol_speaker)} and {quoted(row.test_speaker)}"
+        what = f"the list says {label}, the corpus says {both}"
         problems.add(trials.where(row.line), what, "Correct the label, or the column speaker")
+    problems.raise_if_any()
     return ()
 
 
 def _add_inferred_speakers(
-    trials: Listing, segments: pd.DataFrame, frame: pd.DataFrame, members: Members, problems: Problems
+    trials: Listing, segments: pd.DataFrame, frame: pd.DataFrame, members: Members
 ) -> tuple[str, ...]:
     """Add speakers that follow from the trials alone, and say how."""
     names = segment_names(segments, _used(frame, members))
@@ -395,14 +363,12 @@ def _add_inferred_speakers(
     # All utterances of an enrolment are of the same speaker.
     together = [(names[rows[0]], names[row]) for rows in members for row in rows[1:]]
     remedy = "Correct the label, or give the corpus a column speaker"
-    with problems.collected():
-        speakers, how = infer_speakers(
-            enrol, test, frame["target"], together, lambda trial: trials.where(frame["line"][trial]), remedy
-        )
-        frame["enrol_speaker"] = [speakers[name] for name in enrol]
-        frame["test_speaker"] = [speakers[name] for name in test]
-        return (how,)
-    return ()
+    speakers, how = infer_speakers(
+        enrol, test, frame["target"], together, lambda trial: trials.where(frame["line"][trial]), remedy
+    )
+    for side, written in (("enrol_speaker", enrol), ("test_speaker", test)):
+        frame[side] = [speakers[name] for name in written]
+    return (how,)
 
 
 def _shares(frame: pd.DataFrame, members: Members, kind: np.ndarray) -> np.ndarray:
@@ -433,214 +399,3 @@ def _notices(trials: Listing, frame: pd.DataFrame, within: np.ndarray, sound: np
     }
     kinds = [f"{counted(which.sum(), 'trial')} {what}" for what, which in odd.items() if which.any()]
     return (f"{trials.source} is read as {trials.form}: {size}", *kinds)
-
-
-# Lists that are made ----------------------------------------------------------------------------------------
-
-_SEXES = ("female", "male")
-
-_Pair = tuple[int, int]  # rows of the segment table
-_Meeting = tuple[int, int, int]  # two numbers of a group, and how far apart they are
-
-
-def trial_lists(
-    suite: Suite, families: Sequence[Family], corpora: Iterable[Corpus]
-) -> dict[tuple[str, str], TrialTable]:
-    """Find or make the trials of each corpus for each family that compares utterances, by both names.
-
-    Nothing for corpora with neither list nor speakers, and if no model that embeds recordings is compared.
-    """
-    lists = {}
-    made: dict[tuple[object, ...], TrialTable] = {}  # families that ask for the same share it
-    for corpus in corpora:
-        for family in families:
-            if not (family.trials and corpus.entry.is_for(family.name) and _is_tested(suite, family, corpus)):
-                continue
-            if corpus.trials is not None:
-                lists[corpus.name, family.name] = corpus.trials
-            elif "speaker" in corpus.segments.columns:
-                key = (corpus.name, *sorted(family.trials.items()))
-                if key not in made:
-                    made[key] = generate(corpus.segments, suite.seed, **family.trials)
-                if len(made[key].frame):
-                    lists[corpus.name, family.name] = made[key]
-    return lists
-
-
-def _is_tested(suite: Suite, family: Family, corpus: Corpus) -> bool:
-    """Say whether a model that embeds recordings is compared."""
-    tasks = {
-        suite.tasks[name]
-        for entry in suite.models.values()
-        if entry.is_for(family.name) and entry.listens_to(corpus.entry)
-        for name in entry.tasks
-    }
-    return any(task.is_embedding and family.applies_to(task) for task in tasks)
-
-
-def generate(segments: pd.DataFrame, seed: int, *, targets: int, same_sex: int, cross_sex: int) -> TrialTable:
-    """Make a balanced list of trials.
-
-    Both sexes get the same number of the trials within a sex, as far as their pairs go. Speakers without sex,
-    or with both, take part in target trials only; if nobody has a sex, non-target trials are of any two.
-
-    - ``segments``: segment table with columns ``file``, ``start``, ``end``, ``key``, ``audio``, ``speaker``,
-      perhaps ``sex``.
-    - ``targets, same_sex, cross_sex``: how many trials are wanted: target, non-target within a sex, and
-      across sexes.
-    - Returns trials in this order, of single segments, no two of the same pair. Fewer than wanted, with a
-      notice, if there are not as many pairs.
-    """
-    sexes = segments.get("sex", pd.Series(index=segments.index)).to_numpy(dtype=object)
-    speakers, notices = _speakers(segments, sexes, seed)
-    same_speaker: list[_Pair] = []
-    across = 0
-    for pair in _in_turn([_within(speaker) for speaker in speakers]) if targets else ():
-        if {sexes[row] for row in pair} == {*_SEXES}:
-            across += 1
-        else:
-            same_speaker.append(pair)
-        if len(same_speaker) == targets:
-            break
-    if across:
-        notices.append(f"{counted(across, 'pair')} of one speaker and both sexes: no trials are made of them")
-    wanted = [("target trials", targets, iter(same_speaker))]
-    groups = [[speaker for speaker in speakers if speaker.sex == sex] for sex in _SEXES]
-    if not any(groups):
-        who = "each speaker has both sexes, or none" if across else "no speaker has a sex"
-        notices.append(f"{who}: non-target trials are of any two")
-        wanted.append(("non-target trials", same_sex + cross_sex, _among(speakers)))
-    else:
-        without = sum(not speaker.sex for speaker in speakers)
-        if without:
-            who = f"{counted(without, 'speaker')} without sex, or with both,"
-            notices.append(f"{who} take{'s' * (without == 1)} part in target trials only")
-        if cross_sex and not all(groups):
-            sex = _SEXES[int(not groups[0])]
-            notices.append(f"all speakers with a sex are {sex}: there are no trials of different sexes")
-            cross_sex = 0
-        same = _in_turn([_among(group) for group in groups])
-        wanted.append(("non-target trials of the same sex", same_sex, same))
-        wanted.append(("non-target trials of different sexes", cross_sex, _cross(*sorted(groups, key=len))))
-    pairs: list[_Pair] = []
-    kinds = []
-    for kind, number, possible in wanted:
-        part = [*itertools.islice(possible, number)]
-        pairs += part
-        kinds.append(f"{len(part)} {kind}")
-        if len(part) < number:
-            notices.append(f"only {len(part)} different {kind} are possible, {number} were wanted")
-    notices.insert(0, f"{len(pairs)} trials were generated: {', '.join(kinds)}")
-    return _table(segments, pairs, len(same_speaker), notices)
-
-
-def _table(segments: pd.DataFrame, pairs: list[_Pair], targets: int, notices: list[str]) -> TrialTable:
-    rows = pd.DataFrame(np.array(pairs, dtype=np.int64).reshape(-1, 2), columns=["enrol", "test"])
-    names, speakers = segment_names(segments, np.unique(rows)), segments["speaker"].astype(str).tolist()
-    enrolment, members = pd.factorize(rows["enrol"].to_numpy())
-    frame = rows.map(names.get).assign(
-        key=rows.index.astype(str),
-        target=rows.index < targets,
-        enrolment=enrolment.astype(np.int64),
-        segment=rows["test"],
-        enrol_speaker=[speakers[row] for row in rows["enrol"]],
-        test_speaker=[speakers[row] for row in rows["test"]],
-    )
-    numbers = np.arange(len(members), dtype=np.int64)
-    return TrialTable(of_columns(frame), members, numbers, "generated", tuple(notices), listed=len(frame))
-
-
-@dataclasses.dataclass(frozen=True)
-class _Speaker:
-    """A speaker with shuffled segments: rows and numbers of their sounds; no ``sex`` if unknown or both."""
-
-    rows: list[int]
-    sounds: list[int]
-    sex: str
-
-
-def _speakers(segments: pd.DataFrame, sexes: np.ndarray, seed: int) -> tuple[list[_Speaker], list[str]]:
-    """Shuffle speakers and the segments of each; also says how many segments take no part."""
-    table = segments.reset_index(drop=True).dropna(subset="speaker")
-    # Sorted by name and key, too, so that equal draws do not depend on the order of the table.
-    for column, drawn in (("key", "of_key"), ("speaker", "of_speaker")):
-        codes, names = pd.factorize(table[column].astype(str))
-        table[column] = names[codes]
-        table[drawn] = seeds.uniform(seed, "trials", keys=names.tolist())[codes]
-    table = table.sort_values(["of_speaker", "speaker", "of_key", "key"])
-    table["audio"] = pd.factorize(table["audio"])[0]
-    again = table.duplicated(["speaker", "audio"])
-    notices = []
-    if again.any():
-        many = again.sum() > 1
-        what = "segments repeat sounds of their speakers and take" if many else "segment repeats a sound"
-        notices.append(f"{int(again.sum())} {what}{'' if many else ' of its speaker and takes'} no part")
-    rows = zip(table["speaker"], table.index, table["audio"], sexes[table.index], again, strict=True)
-    speakers = []
-    for _, group in itertools.groupby(rows, key=itemgetter(0)):
-        part = [*group]
-        both = {sex for *_, sex, _ in part} & {*_SEXES}
-        new = [(row, sound) for _, row, sound, _, repeated in part if not repeated]
-        speakers.append(_Speaker(*map(list, zip(*new, strict=True)), both.pop() if len(both) == 1 else ""))
-    return speakers, notices
-
-
-def _ring(size: int) -> Iterator[_Meeting]:
-    """Let each of a group meet the next one in a ring, then the next but one, until each pair has met."""
-    for number in range(size * (size - 1) // 2):
-        one, apart = number % size, 1 + number // size
-        yield one, (one + apart) % size, apart
-
-
-def _in_turn(several: Iterable[Iterator[_Pair]]) -> Iterator[_Pair]:
-    """Take one pair of each, again and again, until none has any left."""
-    left = [*several]
-    while left:
-        again = []
-        for pairs in left:
-            for pair in itertools.islice(pairs, 1):
-                yield pair
-                again.append(pairs)
-        left = again
-
-
-def _within(speaker: _Speaker) -> Iterator[_Pair]:
-    """Compare a speaker with the same speaker."""
-    return ((speaker.rows[first], speaker.rows[second]) for first, second, _ in _ring(len(speaker.rows)))
-
-
-def _among(group: list[_Speaker]) -> Iterator[_Pair]:
-    """Compare the speakers of a group with each other."""
-    return _between(group, group, lambda: _ring(len(group)))
-
-
-def _cross(small: list[_Speaker], large: list[_Speaker]) -> Iterator[_Pair]:
-    """Compare the speakers of one group with those of the other; either is enrolled in turn."""
-    n = len(large)
-
-    def meetings() -> Iterator[_Meeting]:
-        for number in range(len(small) * n):
-            one, apart = number % n, number // n
-            yield one, (one + apart) % len(small), apart
-
-    for number, (one, other) in enumerate(_between(large, small, meetings)):
-        yield (other, one) if (number + number // n) % 2 else (one, other)
-
-
-def _between(
-    enrolled: list[_Speaker], tested: list[_Speaker], meetings: Callable[[], Iterator[_Meeting]]
-) -> Iterator[_Pair]:
-    """Compare speakers that meet: all with one pair of segments, then with another, until none is left."""
-    for turn in itertools.count():
-        left = False
-        for first, second, apart in meetings():
-            a, b = enrolled[first], tested[second]
-            n, m = len(a.rows), len(b.rows)
-            if turn < n * m:
-                left = True
-                i = (turn + apart) % n
-                j = (i + turn // n) % m
-                if a.sounds[i] != b.sounds[j]:
-                    yield a.rows[i], b.rows[j]
-        if not left:
-            return
