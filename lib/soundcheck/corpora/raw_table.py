@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 USUAL_NAMES = ("file", "path", "filename", "file_name", "filepath", "audio", "wav", "wav_path", "audio_path")
+_SIGNS = {  # format -> columns that only it has together
+    "nemo": {"audio_filepath"},
+    "commonvoice": {"client_id", "path", "sentence"},
+    "emobox": {"key", "wav", "emo"},
+    "speechbrain": {"ID", "wav"},
+    "csv": {"file"},
+}
 MOST_UNUSED = 8  # columns that a notice names
 
 
@@ -126,6 +133,8 @@ def take_columns(
         remedy = did_you_mean(wanted, table.columns)
         if likely := [name for name in table.columns if name.strip().lower() in USUAL_NAMES]:
             remedy = f"Did you mean '{likely[0]}'? Then map it with `columns: {{file: {likely[0]}}}`"
+        other = next((form for form, sign in _SIGNS.items() if sign <= {*table.columns}), entry.format)
+        remedy = remedy if other == entry.format else f"This looks like `format: {other}`"
         problems.add(f"{table.header}, column {wanted}", "the column is missing", remedy)
     problems.raise_if_any()
     return RawTable(
