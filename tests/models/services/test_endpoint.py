@@ -90,12 +90,8 @@ def then(first: Reply, number: int = 1, last: str = "at last"):
 
 
 def test_a_recording_is_uploaded_as_programs_get_it(ask, tmp_path):
-    usage = {"type": "duration", "seconds": 2}  # which fits, as the name of the file does
-
-    def answer(asked: Asked, _: int) -> Reply:
-        return text("grün  one\ntwo ", duration="1.2", file=f"up/{asked.name}", usage=usage)
-
-    output, (asked,) = ask(answer, "model: whisper-1, language: de, key: $ASR_KEY")
+    keys = "model: whisper-1, language: de, key: $ASR_KEY"
+    output, (asked,) = ask(text("grün  one\ntwo ", duration="1.2"), keys)
     assert output == {"transcript": "grün  one\ntwo "}
     fields = {"model": "whisper-1", "language": "de", "response_format": "json", "temperature": "0"}
     assert asked.fields == fields and asked.path == "/v1/audio/transcriptions"
