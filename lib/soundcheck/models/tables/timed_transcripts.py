@@ -41,12 +41,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
-from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted
+from soundcheck.common.messages import Problems, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_seconds
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.answers import NOT_ASKED, WORDS
-from soundcheck.models.tables.rows import TOLERANCE, FileModel, long_text, most_alike, segments_used
+from soundcheck.models.tables.rows import TOLERANCE, FileModel, long_text, segments_used
 from soundcheck.models.tables.transcripts import CTM, SEGLST, STM, chosen_words, text_lines
 from soundcheck.suite.corpus_format import numbers_of
 
@@ -64,7 +64,7 @@ _EXPECTED = {
     STM: "Expected is `meeting1 1 speaker1 0.50 2.25 turn left`",
     CTM: "Expected is `meeting1 1 0.50 0.31 turn 0.98`",
     SEGLST: 'Expected is `{"session_id": "meeting1", "start_time": 0.5, "end_time": 2.25, '
-    '"words": "turn left"}`',
+    '"words": "turn left"}`; results of NeMo are one object a line, not a list',
 }
 
 
@@ -220,15 +220,9 @@ class _Reader:
 
     def check(self, place: str, item: dict, name: str, kind: str) -> None:
         """Note a field that is missing or of another kind."""
-        if item.get(name) is not None:
-            if what := field_problem(item[name], kind):
-                self.refuse(f"{place}, field {name}", what)
-        elif "audio_filepath" in item:
-            raise input_error(self.source, "these are results of NeMo", "Give one object a line, not a list")
-        else:
-            remedy = did_you_mean(name, item).replace("Allowed: ", "There are: ")
-            what = "the field is missing" if name not in item else "the field is null"
-            self.refuse(f"{place}, field {name}", what, remedy)
+        what = "the field is missing" if item.get(name) is None else field_problem(item[name], kind)
+        if what:
+            self.refuse(f"{place}, field {name}", what)
 
 
 # Segments ---------------------------------------------------------------------------------------------------
@@ -290,17 +284,9 @@ class TimedTranscripts(FileModel):
         held = np.flatnonzero(segment >= 0)
         return segments_used(corpus, segment[held], held)
 
-    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
-        """Show a recording of the file, and what it may mean."""
-        recording, similar = most_alike(self.names[0], corpora)
-        first = self.items.iloc[0]
-        what = (
-            f"no {self.noun} belongs to a segment: the recording here is {recording}, "
-            f"from {first['start']:g} to {first['end']:g} s, a file of the corpus {similar}"
-        )
-        return input_error(
-            self.where(0), what, "Call recordings like the files of the corpus; times are seconds"
-        )
+    def span(self, number: int) -> tuple[float, float]:
+        """Give start and end of an item."""
+        return self.items["start"].iat[number], self.items["end"].iat[number]
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say as well in how many segments nothing was recognised."""
