@@ -189,16 +189,12 @@ def import_function(target: str, root: Path, where: str) -> tuple[ModuleType, Ca
     function: object = module
     for part in attribute.split("."):
         if not hasattr(function, part):
-            public = [
-                key for key in dir(function) if not key.startswith("_") and callable(getattr(function, key))
-            ]
             what = f"the function was not found: {quoted(name)} has no {quoted(part)}"
-            raise input_error(where, what, did_you_mean(part, public))
+            public = (key for key in dir(function) if key[0] != "_" and callable(getattr(function, key)))
+            raise input_error(where, what, did_you_mean(part, [*public]))
         function = getattr(function, part)
     if not callable(function):
-        kind = type(function).__name__
-        what = f"{quoted(attribute)} in {quoted(name)} is not callable, it is of type {kind}"
-        raise input_error(where, what, "Name a function")
+        raise input_error(where, f"{quoted(attribute)} in {quoted(name)} is not callable", "Name a function")
     return module, function
 
 
@@ -239,17 +235,14 @@ def _explain(error: BaseException, name: str, place: _Root) -> tuple[str, str]:
     top = name.partition(".")[0]
     missing = isinstance(error, ModuleNotFoundError)
     if missing and error.name and f"{name}.".startswith(f"{error.name}."):
-        if error.name != top and place.own_file(top) is not None:
-            return f"there is no module {quoted(error.name)} in the suite's folder", "Check the name"
-        file = f"{error.name.replace('.', '/')}.py"
-        what = f"there is no module {quoted(error.name)}, neither {file} in the suite's folder nor installed"
+        what = f"there is no module {quoted(error.name)}, neither in the suite's folder nor installed"
         return what, did_you_mean(top, place.names()) or "Put the module beside suite.yml"
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         frames.append((error.filename, error.lineno))
     suite_frames = [(path, line) for path, line in frames if place.owns(path)]
     at = f" in {place.displayed(suite_frames[-1][0])} line {suite_frames[-1][1]}" if suite_frames else ""
-    if isinstance(error, SyntaxError) and suite_frames and suite_frames[-1][0] == error.filename:
+    if isinstance(error, SyntaxError):
         error = type(error)(error.msg)  # without file and line once more
     what = f"importing the module {quoted(name)} failed{at}: {reason(error, Path(place.folder))}"
     return what, "Install it where Soundcheck is installed" if missing else "Correct the module"
