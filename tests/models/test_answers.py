@@ -221,7 +221,7 @@ def test_all_labels_that_nobody_knows_are_named():
     assert "here: the label 'angr' of the model is no class of emotion" in one
     assert "labels: {angr: ...}" in one and "Did you mean 'anger'?" in one
     assert "the label 'joy'" in two and "labels: {joy: happiness}" in two
-    assert "the label 'sad' is to mean 'sadnes', no class of emotion" in three
+    assert "which is to mean 'sadnes', is no class of emotion" in three
     with pytest.raises(InputError, match="none of the model's labels means a class of emotion"):
         classes_of(["a", "b"], CLASSES, {"a": "", "b": ""}, "here")
 

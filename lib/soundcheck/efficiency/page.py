@@ -149,13 +149,8 @@ def _conclusion(costs: Mapping[str, pd.DataFrame], speeds: pd.Series) -> str:
     if speeds.empty:
         return "The time of no model is known."
     ends = dict.fromkeys((speeds.index[0], speeds.index[-1]))
-    parts = ", ".join(
-        f"{name} takes a second for {significant(speeds[name], DIGITS)} s of sound" for name in ends
-    )
-    lost = [name for name, rows in costs.items() if rows["value"].reindex(list(LOST)).gt(0).any()]
-    calls = f"; calls of {', '.join(lost)} failed" if lost else ""
-    count = f"{len(speeds)} of " if len(speeds) < len(costs) else ""
-    return f"{count}{counted(len(costs), 'model')}: {parts}{calls}."
+    parts = [f"{name} takes a second for {significant(speeds[name], DIGITS)} s of sound" for name in ends]
+    return f"{counted(len(costs), 'model')}: {', '.join(parts)}."
 
 
 def _summary(costs: Mapping[str, pd.DataFrame]) -> Html:

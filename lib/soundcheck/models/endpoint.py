@@ -163,9 +163,8 @@ class EndpointModel(Model):
             return list(threads.map(lambda recording: self._answer(recording, end), recordings))
 
     def _answer(self, recording: bytes, end: float) -> dict[str, Any] | NoAnswer:
-        pause = PAUSE_SECONDS
         failure: RequestError | None = None
-        for more in reversed(range(TRIES)):
+        for number in range(TRIES):
             if self._breaker.why:
                 return NoAnswer(failure.reason if failure else self._breaker.why, self._breaker.why)
             if self._count is not None and not self._count.take():
@@ -181,11 +180,11 @@ class EndpointModel(Model):
                 return {TRANSCRIPT: content["text"]} | stated
             # Nobody listens: if it ever answered, it may have been started anew.
             again = failure.again or (failure.way == "connect" and self._breaker.answered)
-            waited = pause * random.uniform(0.75, 1.25) if failure.wait is None else failure.wait
-            if not (again and more) or time.monotonic() + waited >= end:
+            pause = PAUSE_SECONDS * 2**number * random.uniform(0.75, 1.25)
+            pause = pause if failure.wait is None else failure.wait
+            if not again or number == TRIES - 1 or time.monotonic() + pause >= end:
                 break
-            time.sleep(waited)
-            pause *= 2
+            time.sleep(pause)
         must_wait = failure.wait is not None and time.monotonic() + failure.wait >= end
         reason = f"{failure.reason}{f'; it asks to wait {failure.wait:.0f} s' if must_wait else ''}"
         self._breaker.fail(failure, reason)

@@ -52,7 +52,6 @@ from soundcheck.suite.entries import ModelEntry, Suite
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take
 PREPARE_SECONDS = 6 * 3600.0  # that a model may take to prepare itself, for instance to train
-_LATE = "Load what takes long when the first signal is predicted, or in prepare()"
 
 
 class FunctionModel(Model):
@@ -89,8 +88,8 @@ class FunctionModel(Model):
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite) -> str:
         """Import the function in a child, within a time limit."""
-        child = _child(entry, suite, "importing the module", IMPORT_SECONDS)
-        return processes.in_child(child, check_function, entry, suite)
+        place, doing = where(entry, suite), "importing the module"
+        return processes.in_child(place, doing, IMPORT_SECONDS, check_function, entry, suite)
 
     @classmethod
     def prepare(
@@ -98,9 +97,8 @@ class FunctionModel(Model):
     ) -> None:
         """Call the module's ``prepare`` in a child, if it has one."""
         call = prepare_model, entry, suite, {"jobs": jobs, "progress": progress}
-        child = _child(entry, suite, "its prepare()", PREPARE_SECONDS)
-        with_output = progress and sys.stderr.isatty()
-        processes.in_child(child, *call, cache=cache, with_output=with_output)
+        task = where(entry, suite), "its prepare()", PREPARE_SECONDS
+        processes.in_child(*task, *call, cache=cache, with_output=progress and sys.stderr.isatty())
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Call the function, once for all signals or once for each."""
@@ -111,10 +109,6 @@ class FunctionModel(Model):
         if not isinstance(outputs, list | tuple):
             raise TypeError(f"a model with batch must return a list of dicts, not {type(outputs).__name__}")
         return list(outputs)
-
-
-def _child(entry: ModelEntry, suite: Suite, doing: str, seconds: float) -> processes.Task:
-    return processes.Task(where(entry, suite), doing, seconds, late=_LATE, lost="Correct the module")
 
 
 class _FreshLoader(importlib.machinery.SourceFileLoader):
@@ -269,13 +263,11 @@ def check_function(entry: ModelEntry, suite: Suite) -> str:
     """Import a function, check how it is called; gives its fingerprint."""
     model = FunctionModel(entry, suite)
     try:
-        signature = inspect.signature(model.function)
-    except (TypeError, ValueError):  # built-in, or it does not tell
-        signature = inspect.Signature([inspect.Parameter("any", inspect.Parameter.VAR_POSITIONAL)])
-    try:
-        signature.bind(None, None)
+        inspect.signature(model.function).bind(None, None)
+    except ValueError:  # built-in, or it does not tell
+        pass
     except TypeError as error:
-        what = f"the function takes {signature}, but gets a signal and its sampling rate: {error}"
+        what = f"the function gets a signal and its sampling rate: {error}"
         raise input_error(where(entry, suite), what, "Write def predict(signal, sampling_rate)") from error
     processes.more_time(PREPARE_SECONDS)  # the module may have to read large files
     return model.fingerprint

@@ -85,9 +85,8 @@ class LibraryModel(Model):
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite) -> str:
         """Load the model in a child, within a time limit."""
-        lost = f"Is there enough memory? {_OUTSIDE}"
-        task = processes.Task(where(entry, suite), "loading the model", LOAD_SECONDS, _OUTSIDE, lost)
-        return processes.in_child(task, load_fingerprint, cls, entry, suite)
+        task = where(entry, suite), "loading the model", LOAD_SECONDS
+        return processes.in_child(*task, load_fingerprint, cls, entry, suite)
 
 
 def load_fingerprint(kind: type[LibraryModel], entry: ModelEntry, suite: Suite) -> str:
@@ -194,9 +193,8 @@ def classes_of(labels: Sequence[str], task: Task, mapping: Mapping[str, str], wh
     for label, name in zip(labels, classes, strict=True):
         if name is None:
             written = mapping.get(label, label)
-            what = f"the label {quoted(label)} of the model is no class of {task.name}"
-            if written != label:
-                what = f"the label {quoted(label)} is to mean {quoted(written)}, no class of {task.name}"
+            means = f", which is to mean {quoted(written)}," if written != label else ""
+            what = f"the label {quoted(label)} of the model{means} is no class of {task.name}"
             proposed = flow(probable) if label in probable else f"{{{label}: ...}}"
             hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")

@@ -414,9 +414,9 @@ def _find_classes(inferred: InferredColumns) -> None:
 def _find_groups(inferred: InferredColumns) -> None:
     """Find columns with a few values that nothing else is made of."""
     frame = inferred.frame
-    ours = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
-    used = {*ours, *inferred.tasks, *inferred.columns.values()}
-    same = [frame[name] for name in frame if name in ours]  # under the names of their format, too
+    used = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
+    same = [frame[name] for name in frame if name in used]  # under the names of their format, too
+    used |= {*inferred.tasks, *inferred.columns.values()}
     used |= {theirs for name, others in SYNONYMS.items() if name in frame for theirs in others}
     for name in frame:
         if name in used or not _NAME.fullmatch(str(name)) or len(inferred.groups) == MOST_GROUPS:

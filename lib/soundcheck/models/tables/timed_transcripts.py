@@ -90,17 +90,9 @@ def read_timed_transcripts(content: bytes, source: str, form: str, tasks: Sequen
     items = pd.DataFrame(list(read(content)), columns=Item._fields, dtype=object)
     places = items["place"]
     start, end = (reader.seconds(items[name].tolist(), places) for name in ("start", "end"))
-    if form == CTM:
-        for row in np.flatnonzero((end < 0) & (start >= 0)):
-            reader.refuse(places[row], f"a duration of {end[row]:g} s is negative")
-        early, end = start, start + end
-    else:
-        early = np.minimum(start, end)
-        for row in np.flatnonzero((start > end) & (early >= 0)):
-            what = f"the end, {end[row]:g} s, is before the start, {start[row]:g} s"
-            reader.refuse(places[row], what)
-    for row in np.flatnonzero(early < 0):
-        reader.refuse(places[row], f"{early[row]:g} s is negative", "Give seconds from 0 on")
+    end = start + end if form == CTM else end
+    for row in np.flatnonzero((start < 0) | (end < start)):
+        reader.refuse(places[row], f"from {start[row]:g} to {end[row]:g} s is no time of a recording")
     reader.problems.raise_if_any()
     if items.empty:
         raise input_error(source, "the file has no words with times", _EXPECTED[form])
@@ -188,8 +180,7 @@ class _Reader:
             sign = word.upper()
             if sign in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
                 if (sign == "<ALT_BEGIN>") == bool(begun):
-                    inside = "alternatives begin inside of others"
-                    self.refuse(place, inside if begun else f"{sign} stands without <ALT_BEGIN>")
+                    self.refuse(place, f"{sign} does not fit to what is before it")
                 begun = "" if sign == "<ALT_END>" else begun or place
                 first = sign != "<ALT>"
             elif kind.lower() in _NO_WORDS:
@@ -210,19 +201,15 @@ class _Reader:
             speaker = item.get("speaker") or ""
             speaker = speaker if isinstance(speaker, str) else json.dumps(speaker)
             for name in ("start_time", "end_time", "session_id", "words"):
-                is_text = name in ("session_id", "words") or isinstance(item.get(name), str)
-                self.check(place, item, name, TEXT if is_text else NUMBER)
+                kind = TEXT if name in ("session_id", "words") or isinstance(item.get(name), str) else NUMBER
+                missing = "the field is missing" if item.get(name) is None else ""
+                if what := missing or field_problem(item[name], kind):
+                    self.refuse(f"{place}, field {name}", what)
             if len(self.problems) == before:
                 words = " ".join(item["words"].split())
                 channel = "" if item.get("channel") is None else str(item["channel"])
                 times = (str(item[name]) for name in ("start_time", "end_time"))
                 yield Item(place, item["session_id"], channel, speaker, *times, words)
-
-    def check(self, place: str, item: dict, name: str, kind: str) -> None:
-        """Note a field that is missing or of another kind."""
-        what = "the field is missing" if item.get(name) is None else field_problem(item[name], kind)
-        if what:
-            self.refuse(f"{place}, field {name}", what)
 
 
 # Segments ---------------------------------------------------------------------------------------------------
@@ -295,10 +282,9 @@ class TimedTranscripts(FileModel):
             placed = self._place(corpus)
             spoken = np.isin(np.arange(len(corpus.segments)), placed.segment)
             silent += int((placed.known & ~placed.touched & ~spoken).sum())
-        if silent:
-            what = "segment has" if silent == 1 else "segments have"
-            notices.append(f"{silent} {what} no words in {self.source}: nothing was recognised there")
-        return notices
+        what = "segment has" if silent == 1 else "segments have"
+        silence = f"{silent} {what} no words in {self.source}: nothing was recognised there"
+        return [*notices, silence] if silent else notices
 
     def _place(self, corpus: Corpus) -> Placed:
         """Find where the items belong; looks once a corpus."""

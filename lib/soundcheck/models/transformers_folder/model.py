@@ -306,16 +306,8 @@ class TransformersModel(LibraryModel):
         inputs = [self._inputs(resampled(signal, sampling_rate, self._rate)) for signal in signals]
         outputs: list[Any] = [None] * len(signals)
         for group in self._groups(inputs):
-            try:
-                with self._torch.inference_mode():
-                    group_outputs = self._ask([inputs[number] for number in group])
-            except RuntimeError as error:
-                if not (isinstance(error, self._torch.OutOfMemoryError) or "allocate memory" in str(error)):
-                    raise
-                if self.entry.options["device"] == "cuda":
-                    self._torch.cuda.empty_cache()
-                seconds = sum(len(signals[number]) for number in group) / sampling_rate
-                raise MemoryError(f"not enough memory for {seconds:.1f} s of sound") from error
+            with self._torch.inference_mode():
+                group_outputs = self._ask([inputs[number] for number in group])
             for number, output in zip(group, group_outputs, strict=True):
                 outputs[number] = output
         return outputs
