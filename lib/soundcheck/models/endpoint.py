@@ -103,12 +103,9 @@ class EndpointModel(Model):
         self._entry, name = entry, entry.options["key"]
         value = os.environ.get(name, "").strip() if name else ""
         where = f"{suite.file.name}, models.{entry.name}.key"
-        if name and not value:
-            what = f"the environment variable {name} is not set, or empty"
+        if name and not (value.isascii() and value.isprintable() and value and " " not in value):
+            what = f"the environment variable {name} is not set, or holds characters that no key has"
             raise input_error(where, what, f"Set it where Soundcheck is started: export {name}=...")
-        if not (value.isascii() and value.isprintable()) or " " in value:
-            what = f"the value of the environment variable {name} holds characters that no key has"
-            raise input_error(where, what, "Set it to the key and nothing else")
         self._secret = Secret(value)
         declared = {name: entry.options[name] for name in ("model", "language")}
         form = SURE_FIELDS if entry.options["confidence"] else {"response_format": "json"}

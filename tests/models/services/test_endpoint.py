@@ -276,9 +276,9 @@ def test_a_run_makes_no_more_requests_than_it_may(model, tmp_path, monkeypatch):
 def test_a_missing_key_is_told_before_anything_runs(suite, monkeypatch):
     entry, read = suite(keys="key: $ASR_KEY")
     assert entry.options["key"] == "ASR_KEY" and check_model(entry, read)
-    for value, words in (("", "ASR_KEY is not set"), ("a\r\nX: 1", "holds characters that no key has")):
+    for value in ("", "a\r\nX: 1"):
         monkeypatch.setenv("ASR_KEY", value)
-        with pytest.raises(InputError, match=f"models.mine.key: the .*{words}"):
+        with pytest.raises(InputError, match="models.mine.key: the .*ASR_KEY is not set, or holds"):
             check_model(entry, read)
     assert check_model(*suite())  # no key is needed
 

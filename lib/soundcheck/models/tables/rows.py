@@ -132,7 +132,6 @@ class Rows(FileModel):
     drawn: np.ndarray | None = None  # of each row, what the run drew that wrote it
     remarks: Sequence[str] = ()
     noun: str = "row"
-    name_noun: str = "name"
     _numbers: dict[tuple, tuple[Corpus, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -173,7 +172,7 @@ class Rows(FileModel):
             if self.frame is None:
                 problems = Problems()
                 names = UtteranceNames(corpus.segments)
-                numbers = names.assign(self.names, self.name_noun, self.where, problems)
+                numbers = names.assign(self.names, "name", self.where, problems)
                 problems.raise_if_any()
             else:
                 numbers = self._by_times(corpus, self.frame[self.frame["change"] == change])
@@ -216,7 +215,7 @@ class Rows(FileModel):
             def where(*places: int, named: pd.DataFrame = named) -> str:
                 return self.where(*named["number"].iloc[list(places)].tolist())
 
-            matches = names.assign(named["file"].tolist(), self.name_noun, where, problems)
+            matches = names.assign(named["file"].tolist(), "name", where, problems)
             known = np.where(matches >= 0, np.append(named["group"], -1)[matches], known)
         problems.raise_if_any()
         return known

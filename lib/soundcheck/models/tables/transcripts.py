@@ -111,7 +111,7 @@ def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Tas
     if not lines:
         raise input_error(source, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
     cells = TextTable({"file": [*lines]}, [*lines.values()], "line", source)
-    return _predictions(cells, texts, tasks, noun="utterance", name_noun="id")
+    return _predictions(cells, texts, tasks, noun="utterance")
 
 
 def _predictions(cells: TextTable, texts: Sequence, tasks: Sequence[Task], **more: Any) -> Rows:
@@ -207,4 +207,4 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
     frame = sort_rows(cells, start, end, problems, ["pred_text"])
     problems.raise_if_any()
     frame["whole"] = ~frame["group"].duplicated(keep=False) & (frame["start"] == 0)
-    return _predictions(cells, texts, tasks, frame=frame, noun="line", name_noun="path")
+    return _predictions(cells, texts, tasks, frame=frame, noun="line")
