@@ -233,7 +233,7 @@ def test_refused(copy, project, spoil, row):
 
 
 def test_a_name_of_a_hub_is_refused_when_the_suite_is_read(project):
-    with pytest.raises(InputError, match="models.mine.transformers: .*`hf download a/b --local-dir b`"):
+    with pytest.raises(InputError, match="models.mine.transformers: .*Download it first"):
         project.read("{transformers: a/b, tasks: [arousal]}")
 
 

@@ -413,7 +413,6 @@ ARCHITECTURES = (
     *("gigaam-v3-e2e-ctc", "gigaam-v3-e2e-rnnt", "gigaam-multilingual-ctc", "gigaam-multilingual-large-ctc"),
 )
 CONFIG, CONFIG_KEY = "config.json", "model_type"
-DOWNLOAD = "Download it first: hf download OWNER/NAME --local-dir FOLDER"
 
 
 def _check_part(text: str) -> str:
@@ -442,12 +441,6 @@ class OnnxAsrModel(LibraryModel):
     has_scale = False
     extra = "onnx-asr"
     distributions = ("onnx-asr", *onnx_graph.DISTRIBUTIONS)
-
-    @classmethod
-    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
-        """Look for the folder; names of a hub are none."""
-        place, what, remedy = find_place(suite_file, target, folder=True)
-        return place, what, f"{remedy}. {DOWNLOAD}" if "not exist" in what else remedy
 
     @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:

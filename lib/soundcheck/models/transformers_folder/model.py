@@ -32,7 +32,6 @@ from soundcheck.models.library_model import Labels, LibraryModel, Probabilities,
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
-from soundcheck.suite.paths import find_place
 
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
@@ -177,18 +176,6 @@ class TransformersModel(LibraryModel):
     keys = TransformersKeys
     extra = "transformers"
     distributions = ("transformers", "torch", "tokenizers", "safetensors")
-
-    @classmethod
-    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
-        """Look for the folder; names of a hub are refused."""
-        place, what, remedy = find_place(suite_file, target, folder=True)
-        if place is None and "not exist" in what and target.count("/") == 1 and target[0] not in "./~":
-            name = target.split("/")[1]
-            remedy = (
-                f"Is it on a hub? Models are not downloaded: `hf download {target} --local-dir {name}`, "
-                f"then write transformers: {name}"
-            )
-        return place, what, remedy
 
     @classmethod
     def refused_without_code(cls, entry: ModelEntry) -> str:
