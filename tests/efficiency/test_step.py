@@ -90,6 +90,6 @@ def test_names_and_problems_are_text():
     numbers = {"value": 0.5, "low": 0.1, "high": 0.9, "segments": 9, "blocks": 9, "guessing": 0.99}
     numbers |= {"corpus": "tones", "task": "transcript", "measure": "word error rate", "standing": "proven"}
     figures = [KeyFigure(model=name, **numbers) for name in frame["model"].unique()]
-    about = {"machine": {"processor": hostile}, "day": "2030-01-01", "notes": [hostile]}
-    written = page(frame, figures, **about, synthetic=False, table="t")
+    about = {"machine": {"processor": hostile}, "notes": [hostile]}
+    written = page(frame, figures, **about, synthetic=False)
     assert "<script" not in written and len(written) < 300_000

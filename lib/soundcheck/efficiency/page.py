@@ -117,12 +117,10 @@ def page(
     figures: Sequence[KeyFigure],
     *,
     machine: Mapping[str, str],
-    day: str,
     notes: Sequence[str],
     synthetic: bool,
-    table: str,
 ) -> str:
-    """Make the page of a table of costs, whose address is ``table``; figures say how good the models are."""
+    """Make the page of a table of costs; figures say how good the models are."""
     overall = frame[frame["sound_seconds"].isna()].assign(value=lambda f: f["value"].astype(float))
     costs = {name: rows.set_index("measure") for name, rows in overall.groupby("model", sort=False)}
     speeds = overall[overall["measure"].eq("speed") & overall["value"].notna()].set_index("model")
@@ -136,10 +134,9 @@ def page(
         synthetic=html.synthetic_notice(synthetic),
         summary=_summary(costs),
         notes=html.notes(notes) if notes else Html(),
-        table=table,
         durations=_durations(frame[frame["sound_seconds"].notna()]),
         figures=drawn,
-        machine=html.notes([f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]),
+        machine=html.notes([f"{name}: {value}" for name, value in machine.items()]),
     )
     return standalone("Speed, memory and size", body)
 

@@ -99,16 +99,15 @@ def measure_run(
             record = EfficiencyRecord(depends, machine(), day, seconds, *measured)
             record.write(place)
     frame = costs(record.models)
-    table = output.folder / f"{NAME}.csv"
-    files.write_text(table, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    files.write_text(
+        output.folder / f"{NAME}.csv", frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    )
     written = page(
         frame,
         figures,
-        machine=record.machine,
-        day=record.day.isoformat(),
+        machine={**record.machine, "measured on": record.day.isoformat()},
         notes=_notes(record),
         synthetic=any(corpus.entry.synthetic for corpus in material.corpora),
-        table=table.name,
     )
     files.write_text(output.folder / f"{NAME}.html", written)
     calls = sum(len(model.calls) for model in record.models)
