@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, nearest, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import (
     TextTable,
@@ -237,8 +237,9 @@ class _Cells:
         known = ["start", "end", "corpus", *answers.stated_names(tasks)]
         plain = {_plain(name): name for name in known}
         for name in self.columns:
-            meant = plain.get(_plain(name), name)
-            if name not in known and meant not in self.columns:
+            of_task = any(name.startswith(f"{task.name}.") for task in tasks if not task.classes)
+            meant = plain.get(_plain(name)) or (nearest(name, known) if of_task else "")
+            if name not in known and meant and meant not in self.columns:
                 what = f"it is called nearly like {quoted(meant)}, which would be read"
                 remedy = f"Rename it to {meant} if that is what it means, else to anything else"
                 self.problems.add(f"{self.table.header}, column {name}", what, remedy)

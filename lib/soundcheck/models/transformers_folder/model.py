@@ -36,6 +36,7 @@ from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
 PREPROCESSORS = ("preprocessor_config.json", "processor_config.json")  # the latter since version 5
+VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model")
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
@@ -200,16 +201,12 @@ class TransformersModel(LibraryModel):
         self._prepare_device(options["device"])
         self._head = self._find_head(folder, tasks)
         with self.understood("the preprocessor cannot be loaded", AGAIN):
-            self._extractor = transformers.AutoFeatureExtractor.from_pretrained(
-                self.entry.path, **self._local
-            )
+            self._extractor = transformers.AutoFeatureExtractor.from_pretrained(path, **self._local)
         self._rate = int(self._extractor.sampling_rate)
         problems = Problems()
         if self._head.needs_tokens:
             with self.understood("the tokenizer cannot be loaded", AGAIN):
-                self._head.tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    self.entry.path, **self._local
-                )
+                self._head.tokenizer = transformers.AutoTokenizer.from_pretrained(path, **self._local)
             self._head.check(problems)
             problems.raise_if_any()
         self._network = self._head.network = self._load_network(getattr(transformers, self._head.auto))
@@ -249,6 +246,10 @@ class TransformersModel(LibraryModel):
             if options.get(key) and key not in kind.options:
                 what = f"{key}: means nothing for {folder.architecture or 'this model'}"
                 problems.add(self.where, what, "Remove the key")
+        if kind.needs_tokens and not any(any(self.entry.path.glob(name)) for name in VOCABULARIES):
+            # The library would make a tokenizer without words, and every transcript would be empty.
+            what = "it has no vocabulary: neither vocab.json nor tokenizer.json"
+            problems.add(self.where, what, "Copy it from where the model was trained")
         problems.raise_if_any()
         head = kind(tasks, options, self.where)
         head.understand(folder, problems)
