@@ -318,7 +318,7 @@ def unknown_class(names: Sequence[object], task: Task) -> str:
     unknown = next((name for name in names if name not in task.classes), None)
     if unknown is None:
         return ""
-    return f"probabilities of an unknown class {quoted(str(unknown), 40)}"
+    return f"probabilities of an unknown class {quoted(str(unknown), 40)} beside {', '.join(task.classes)}"
 
 
 def probability_problem(numbers: Sequence[float]) -> str:

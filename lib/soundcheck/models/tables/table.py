@@ -294,7 +294,7 @@ class _Cells:
             remedy = "Give the low and the high bound"
             where, check = f"{self.table.header}, column {''.join(missing)}", answers.bounds_problem
         if what:
-            self.problems.add(where, what)
+            self.problems.add(where, what, remedy)
             return {}
         before = len(self.problems)
         values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in names])
