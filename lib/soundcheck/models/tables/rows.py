@@ -115,8 +115,8 @@ class FileModel(LookUpModel):
 
 
 def _times(start: float, end: float) -> str:
-    last = "its end" if np.isnan(end) else f"{end:.10g} s"
-    return "" if np.isnan([start, end]).all() else f" from {np.nan_to_num(start):.10g} s to {last}"
+    begin, last = np.nan_to_num(start), "its end" if np.isnan(end) else f"{end:.10g} s"
+    return f" from {begin:.10g} s to {last}" if begin or not np.isnan(end) else ""
 
 
 @dataclasses.dataclass(eq=False)
