@@ -15,7 +15,7 @@ from programs import gone
 from soundcheck.common.messages import InputError
 from soundcheck.models import processes
 
-TASK = processes.Task("here", "working", 10.0, "Wait", "Look")
+TASK = "here", "working", 10.0
 
 
 def start(file: str, then: str) -> None:
@@ -29,30 +29,30 @@ def start(file: str, then: str) -> None:
 def test_a_child_gives_what_the_function_returns_or_says_how_it_ended(tmp_path, monkeypatch):
     (tmp_path / "json.py").write_text("raise SystemExit(77)")
     monkeypatch.chdir(tmp_path)  # where nothing is imported from
-    assert processes.in_child(TASK, divmod, 7, 2) == (3, 1)
-    assert processes.in_child(TASK, os.getenv, "OMP_NUM_THREADS") == "1"
-    assert processes.in_child(TASK, os.getenv, "SOUNDCHECK_CACHE", cache=tmp_path) == str(tmp_path)
-    with pytest.raises(InputError, match=r"here: working ended the process \(exit code 3\). Look."):
-        processes.in_child(TASK, os._exit, 3)
-    with pytest.raises(InputError, match=r"here: working did not end within 0.5 s. Wait."):
-        processes.in_child(TASK._replace(seconds=0.5), time.sleep, 100)
+    assert processes.in_child(*TASK, divmod, 7, 2) == (3, 1)
+    assert processes.in_child(*TASK, os.getenv, "OMP_NUM_THREADS") == "1"
+    assert processes.in_child(*TASK, os.getenv, "SOUNDCHECK_CACHE", cache=tmp_path) == str(tmp_path)
+    with pytest.raises(InputError, match=r"here: working ended the process \(exit code 3\). Try it outside"):
+        processes.in_child(*TASK, os._exit, 3)
+    with pytest.raises(InputError, match=r"here: working did not end within 0.5 s. Try it outside"):
+        processes.in_child("here", "working", 0.5, time.sleep, 100)
     assert processes.ending(-9) == "signal 9, SIGKILL"
 
 
 def test_children_that_start_at_once_have_nothing_of_each_others_start():
     """A program whose modules lie beside it would miss them with the safe path of the server of forks."""
     with ThreadPoolExecutor(4) as threads:
-        calls = [threads.submit(processes.in_child, TASK, os.getenv, "PYTHONSAFEPATH") for _ in range(20)]
+        calls = [threads.submit(processes.in_child, *TASK, os.getenv, "PYTHONSAFEPATH") for _ in range(20)]
     assert {call.result() for call in calls} == {os.getenv("PYTHONSAFEPATH")}
 
 
 def test_children_leave_nothing_behind_and_nobody_waits_for_them_after_an_interruption():
-    code = "from soundcheck.models import processes\ntask = processes.Task('', '', 10, '', '')\n"
-    code += "for _ in 'abcde': processes.in_child(task, exec, 'import tqdm; tqdm.tqdm(disable=True)')"
+    code = "from soundcheck.models import processes\n"
+    code += "for _ in 'abcde': processes.in_child('', '', 10, exec, 'import tqdm; tqdm.tqdm(disable=True)')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
     with pytest.raises(KeyboardInterrupt), processes.threads(1) as pool:
-        first, second = (pool.submit(processes.in_child, TASK, time.sleep, 9) for _ in "ab")
+        first, second = (pool.submit(processes.in_child, *TASK, time.sleep, 9) for _ in "ab")
         time.sleep(1)
         raise KeyboardInterrupt
     assert second.cancelled() and "ended the process" in str(first.exception(2))
@@ -60,14 +60,14 @@ def test_children_leave_nothing_behind_and_nobody_waits_for_them_after_an_interr
 
 def test_what_the_child_started_is_killed_with_it(tmp_path):
     with pytest.raises(InputError, match=r"ended the process \(exit code 3\)"):
-        processes.in_child(TASK._replace(seconds=60), start, str(tmp_path / "pids"), "end")
+        processes.in_child("here", "working", 60, start, str(tmp_path / "pids"), "end")
     assert all(gone(int(pid)) for pid in (tmp_path / "pids").read_text().split())
 
 
 def test_child_ends_with_its_parent_even_if_that_is_killed(tmp_path):
     code = (
         "import sys; from soundcheck.models import processes; import test_processes\n"
-        "processes.in_child(test_processes.TASK._replace(seconds=100), test_processes.start,"
+        "processes.in_child('', '', 100, test_processes.start,"
         " sys.argv[1], 'hang')\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])}

@@ -65,12 +65,10 @@ from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite, public_path
 from soundcheck.suite.paths import AUDIO, TASK, find_program, parse_command
 
-_WRONG_LINE_LIMIT = 60  # characters of a wrong line that are quoted
 LINE_LIMIT = 200  # characters of the last line of standard error that are quoted
 END_SECONDS = 1.0  # for a program to end when there is nothing left to do
 _TAIL_BYTES = 4096  # of standard error in which that line is looked for
 _READ_BYTES = 65536  # at a time
-_MOST_WAITING = 100  # reads of what is there already, in case that it never ends
 _TICK_SECONDS = 0.1  # how often to look whether a silent program has ended
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _CANNOT_RUN = {
@@ -137,12 +135,6 @@ class Program:
             gone = self.ended()  # asked first: what it wrote before is there then
             if not self._step(0.0 if gone else _TICK_SECONDS) and gone:
                 break  # something that it started still holds the streams
-
-    def take_waiting(self) -> None:
-        """Take what is there already."""
-        for _ in range(_MOST_WAITING):
-            if not (self._open and self._step(0.0)):
-                break
 
     def _step(self, seconds: float) -> bool:
         """Take what comes next; says whether there was something in time."""
@@ -229,25 +221,17 @@ class StayingProgram:
 
     def _answer(self, path: bytes) -> str:
         program = self._program
-        self._refuse_more("without being asked")
         program.write(path + b"\n")
         program.listen(line=True)
-        line, end, program.output[:] = bytes(program.output).partition(b"\n")
+        line, end, rest = bytes(program.output).partition(b"\n")
+        program.output.clear()
         if not end:
             raise RuntimeError(self._ending())
-        if not line.startswith(path) or line[len(path) :][:1].strip():
-            what = "but a line begins with the path that it was told; other words belong on standard error"
-            raise RuntimeError(f"the program wrote {self._quoted(line)}, {what}")
-        self._refuse_more("after its answer")
+        if rest or not line.startswith(path) or line[len(path) :][:1].strip():
+            wrong = quoted(_readable(line + end + rest, self._folder).strip(), 60)
+            what = "an answer is one line that begins with the path; other words belong on standard error"
+            raise RuntimeError(f"the program wrote {wrong}, but {what}")
         return line[len(path) :].decode("utf-8", "replace").strip()
-
-    def _refuse_more(self, when: str) -> None:
-        """Raise if there is a line that nobody has asked for."""
-        self._program.take_waiting()
-        if self._program.output:
-            line = self._quoted(bytes(self._program.output).partition(b"\n")[0])
-            what = "an answer is one line, and other words belong on standard error"
-            raise RuntimeError(f"the program wrote {line} {when}; {what}")
 
     def _ending(self) -> str:
         try:
@@ -255,9 +239,6 @@ class StayingProgram:
         except subprocess.TimeoutExpired:
             return "the program closed its standard output"
         return failure or "the program ended before it had answered (exit code 0)"
-
-    def _quoted(self, line: bytes) -> str:
-        return quoted(_readable(line, self._folder).strip(), _WRONG_LINE_LIMIT)
 
 
 def _readable(output: bytes, folder: Path) -> str:

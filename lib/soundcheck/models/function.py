@@ -52,7 +52,6 @@ from soundcheck.suite.entries import ModelEntry, Suite
 
 IMPORT_SECONDS = 60.0  # that the check of a model may take
 PREPARE_SECONDS = 6 * 3600.0  # that a model may take to prepare itself, for instance to train
-_LATE = "Load what takes long when the first signal is predicted, or in prepare()"
 
 
 class FunctionModel(Model):
@@ -89,8 +88,8 @@ class FunctionModel(Model):
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite) -> str:
         """Import the function in a child, within a time limit."""
-        child = _child(entry, suite, "importing the module", IMPORT_SECONDS)
-        return processes.in_child(child, check_function, entry, suite)
+        place, doing = where(entry, suite), "importing the module"
+        return processes.in_child(place, doing, IMPORT_SECONDS, check_function, entry, suite)
 
     @classmethod
     def prepare(
@@ -98,9 +97,8 @@ class FunctionModel(Model):
     ) -> None:
         """Call the module's ``prepare`` in a child, if it has one."""
         call = prepare_model, entry, suite, {"jobs": jobs, "progress": progress}
-        child = _child(entry, suite, "its prepare()", PREPARE_SECONDS)
-        with_output = progress and sys.stderr.isatty()
-        processes.in_child(child, *call, cache=cache, with_output=with_output)
+        task = where(entry, suite), "its prepare()", PREPARE_SECONDS
+        processes.in_child(*task, *call, cache=cache, with_output=progress and sys.stderr.isatty())
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Call the function, once for all signals or once for each."""
@@ -111,10 +109,6 @@ class FunctionModel(Model):
         if not isinstance(outputs, list | tuple):
             raise TypeError(f"a model with batch must return a list of dicts, not {type(outputs).__name__}")
         return list(outputs)
-
-
-def _child(entry: ModelEntry, suite: Suite, doing: str, seconds: float) -> processes.Task:
-    return processes.Task(where(entry, suite), doing, seconds, late=_LATE, lost="Correct the module")
 
 
 class _FreshLoader(importlib.machinery.SourceFileLoader):
@@ -189,16 +183,12 @@ def import_function(target: str, root: Path, where: str) -> tuple[ModuleType, Ca
     function: object = module
     for part in attribute.split("."):
         if not hasattr(function, part):
-            public = [
-                key for key in dir(function) if not key.startswith("_") and callable(getattr(function, key))
-            ]
             what = f"the function was not found: {quoted(name)} has no {quoted(part)}"
-            raise input_error(where, what, did_you_mean(part, public))
+            public = (key for key in dir(function) if key[0] != "_" and callable(getattr(function, key)))
+            raise input_error(where, what, did_you_mean(part, [*public]))
         function = getattr(function, part)
     if not callable(function):
-        kind = type(function).__name__
-        what = f"{quoted(attribute)} in {quoted(name)} is not callable, it is of type {kind}"
-        raise input_error(where, what, "Name a function")
+        raise input_error(where, f"{quoted(attribute)} in {quoted(name)} is not callable", "Name a function")
     return module, function
 
 
@@ -239,17 +229,14 @@ def _explain(error: BaseException, name: str, place: _Root) -> tuple[str, str]:
     top = name.partition(".")[0]
     missing = isinstance(error, ModuleNotFoundError)
     if missing and error.name and f"{name}.".startswith(f"{error.name}."):
-        if error.name != top and place.own_file(top) is not None:
-            return f"there is no module {quoted(error.name)} in the suite's folder", "Check the name"
-        file = f"{error.name.replace('.', '/')}.py"
-        what = f"there is no module {quoted(error.name)}, neither {file} in the suite's folder nor installed"
+        what = f"there is no module {quoted(error.name)}, neither in the suite's folder nor installed"
         return what, did_you_mean(top, place.names()) or "Put the module beside suite.yml"
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         frames.append((error.filename, error.lineno))
     suite_frames = [(path, line) for path, line in frames if place.owns(path)]
     at = f" in {place.displayed(suite_frames[-1][0])} line {suite_frames[-1][1]}" if suite_frames else ""
-    if isinstance(error, SyntaxError) and suite_frames and suite_frames[-1][0] == error.filename:
+    if isinstance(error, SyntaxError):
         error = type(error)(error.msg)  # without file and line once more
     what = f"importing the module {quoted(name)} failed{at}: {reason(error, Path(place.folder))}"
     return what, "Install it where Soundcheck is installed" if missing else "Correct the module"
@@ -276,13 +263,11 @@ def check_function(entry: ModelEntry, suite: Suite) -> str:
     """Import a function, check how it is called; gives its fingerprint."""
     model = FunctionModel(entry, suite)
     try:
-        signature = inspect.signature(model.function)
-    except (TypeError, ValueError):  # built-in, or it does not tell
-        signature = inspect.Signature([inspect.Parameter("any", inspect.Parameter.VAR_POSITIONAL)])
-    try:
-        signature.bind(None, None)
+        inspect.signature(model.function).bind(None, None)
+    except ValueError:  # built-in, or it does not tell
+        pass
     except TypeError as error:
-        what = f"the function takes {signature}, but gets a signal and its sampling rate: {error}"
+        what = f"the function gets a signal and its sampling rate: {error}"
         raise input_error(where(entry, suite), what, "Write def predict(signal, sampling_rate)") from error
     processes.more_time(PREPARE_SECONDS)  # the module may have to read large files
     return model.fingerprint

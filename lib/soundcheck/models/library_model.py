@@ -30,6 +30,7 @@ from soundcheck.models.answers import probability_problem
 from soundcheck.models.base import Model, reason, where
 from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry, Suite
+from soundcheck.suite.paths import find_place
 from soundcheck.suite.schema import Plain
 
 LOAD_SECONDS = 600.0  # that loading the weights of a model may take
@@ -37,6 +38,7 @@ STATING = ("probabilities", "confidence")  # keys by which a model says how sure
 T = TypeVar("T")
 CONFIGURATION_BYTES = 50_000_000  # of a JSON file; an index of shards has some 100 kB
 REASON = 200  # characters of what a parser says
+DOWNLOAD = "Download it first: hf download OWNER/NAME --local-dir FOLDER"
 _OUTSIDE = "Try it outside of Soundcheck"
 
 
@@ -52,6 +54,12 @@ class LibraryModel(Model):
         self.suite_file = suite.file
         self.where = where(entry, suite, type(self))
         self.open(suite.tasks_of(entry))
+
+    @classmethod
+    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
+        """Look for the folder; names of a hub are none."""
+        place, what, remedy = find_place(suite_file, target, folder=True)
+        return place, what, f"{remedy}. {DOWNLOAD}" if "not exist" in what else remedy
 
     @abc.abstractmethod
     def open(self, tasks: Sequence) -> None:
@@ -85,9 +93,8 @@ class LibraryModel(Model):
     @classmethod
     def check(cls, entry: ModelEntry, suite: Suite) -> str:
         """Load the model in a child, within a time limit."""
-        lost = f"Is there enough memory? {_OUTSIDE}"
-        task = processes.Task(where(entry, suite), "loading the model", LOAD_SECONDS, _OUTSIDE, lost)
-        return processes.in_child(task, load_fingerprint, cls, entry, suite)
+        task = where(entry, suite), "loading the model", LOAD_SECONDS
+        return processes.in_child(*task, load_fingerprint, cls, entry, suite)
 
 
 def load_fingerprint(kind: type[LibraryModel], entry: ModelEntry, suite: Suite) -> str:
@@ -194,9 +201,8 @@ def classes_of(labels: Sequence[str], task: Task, mapping: Mapping[str, str], wh
     for label, name in zip(labels, classes, strict=True):
         if name is None:
             written = mapping.get(label, label)
-            what = f"the label {quoted(label)} of the model is no class of {task.name}"
-            if written != label:
-                what = f"the label {quoted(label)} is to mean {quoted(written)}, no class of {task.name}"
+            means = f", which is to mean {quoted(written)}," if written != label else ""
+            what = f"the label {quoted(label)} of the model{means} is no class of {task.name}"
             proposed = flow(probable) if label in probable else f"{{{label}: ...}}"
             hint = f"Say what it means, labels: {proposed}, or nothing to leave it out"
             problems.add(where, what, f"{hint}. {did_you_mean(written, task.classes)}")

@@ -27,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple
+from typing import Any
 
 import psutil
 
@@ -52,6 +52,7 @@ PRELOADED = (  # what children import: what a run begins with, code that is run,
 )
 LONGEST_PLACE = 60  # characters of a folder of temporary files; the address of a server of forks may have 107
 END_SECONDS = 0.5  # for a child to end by itself when it has answered
+_REMEDY = "Try it outside of Soundcheck. Load what takes long with the first signal, or in prepare()"
 _ANSWER, _MORE = "answer", "more time"  # what a child sends
 _parent: Connection | None = None  # in a child of in_child
 _starting = threading.Lock()
@@ -183,18 +184,10 @@ def _follow_run() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-class Task(NamedTuple):
-    """What a child is to do, for messages: where the suite says so, and remedies."""
-
-    where: str
-    doing: str
-    seconds: float  # that it may take
-    late: str  # if it takes longer
-    lost: str  # if it ends the process
-
-
 def in_child(
-    task: Task,
+    where: str,
+    doing: str,
+    seconds: float,
     function: Callable[..., Any],
     *arguments: object,
     cache: str | os.PathLike | None = None,
@@ -202,31 +195,31 @@ def in_child(
 ) -> Any:
     """Call a function of ours in a child, and give what it returns; what it prints goes nowhere.
 
-    Raises InputError as the function does, or if it takes too long or ends the process. With ``with_output``,
-    errors and progress bars go to the terminal.
+    ``where`` and ``doing`` are for messages. Raises InputError as the function does, or if it takes more than
+    so many seconds or ends the process. With ``with_output``, errors and progress bars go to the terminal.
     """
     ours, theirs = multiprocessing.Pipe()
     variables = environment(cache)
     with ours:
         with theirs:
             child = start(_call, (theirs, variables, with_output, function, arguments), variables)
-        seconds = task.seconds
+        left = seconds
         try:
-            while ours.poll(seconds):
+            while ours.poll(left):
                 word, content = ours.recv()
                 if word == _ANSWER:
                     child.join(END_SECONDS)  # what is killed leaves semaphores behind
                     if isinstance(content, InputError):
                         raise content
                     return content
-                seconds = content
-            what, remedy = f"{task.doing} did not end within {task.seconds:g} s", task.late
+                left = content
+            what = f"{doing} did not end within {seconds:g} s"
         except (EOFError, OSError):
             child.join(1.0)
-            what, remedy = f"{task.doing} ended the process ({ending(child.exitcode)})", task.lost
+            what = f"{doing} ended the process ({ending(child.exitcode)})"
         finally:
             kill(child)
-    raise input_error(task.where, what, remedy)
+    raise input_error(where, what, _REMEDY)
 
 
 def more_time(seconds: float) -> None:

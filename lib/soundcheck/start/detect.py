@@ -16,7 +16,6 @@ import collections
 import contextlib
 import csv
 import dataclasses
-import functools
 import gzip
 import itertools
 import math
@@ -43,7 +42,7 @@ from soundcheck.common.tasks import (
 )
 from soundcheck.corpora import splits
 from soundcheck.corpora.formats.tables import HEADER, only_flavour
-from soundcheck.corpora.labels import WHO, without_nobody
+from soundcheck.corpora.labels import without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL, DEV, EVAL, TEST, TRAIN, split_class
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, MEASURED_COLUMNS, RESERVED_COLUMNS, UNUSABLE
@@ -212,14 +211,8 @@ def _nemo(index: FolderIndex) -> Iterable[Path]:
 
 
 def _parquet(index: FolderIndex) -> Iterable[Path]:
-    from pyarrow import types
-
-    kinds = [index.columns(path).get("audio") for path in index.ending(".parquet")[:20]]
-    structs = [kind for kind in kinds if kind is not None and types.is_struct(kind)]
-    binary = [
-        kind for kind in kinds if kind is not None and (types.is_binary(kind) or types.is_large_binary(kind))
-    ]
-    return ROOT if binary or any(kind.get_field_index("bytes") >= 0 for kind in structs) else []
+    kinds = [str(index.columns(path).get("audio")) for path in index.ending(".parquet")[:20]]
+    return ROOT if any("binary" in kind for kind in kinds) else []  # sounds, perhaps inside of a struct
 
 
 def _metadata(index: FolderIndex) -> Iterable[Path]:
@@ -266,7 +259,7 @@ SPEAKER = re.compile(r"(spk|spkr|speaker|actor|subj|subject|participant|user|id|
 FEW_ROWS = 3  # rows a value, below which a column of many values names somebody or something
 GROUP_VALUES = (2, 20)
 MOST_CLASSES = 50
-MANY_NUMBERS = 6  # different numbers are cut into two ranges
+MANY_NUMBERS = 6  # different ones are no groups
 MOST_GROUPS = 6
 FIRST_FILES = 20  # that are looked for
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -279,27 +272,17 @@ class InferredColumns:
     # Text cells, one row a segment: our columns under our names, all others under theirs, but those without
     # any content; ``None`` = missing
     frame: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame)
-    part: bool = False  # whether there are more rows
     columns: dict[str, str] = dataclasses.field(default_factory=dict)  # as under ``columns:`` and ``values:``
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     # What is labelled: tasks by name; those that are not built in have to be declared
     tasks: dict[str, Task] = dataclasses.field(default_factory=dict)
     # Task -> lowest and highest label, if not 0 and 1
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    groups: list[str | dict] = dataclasses.field(default_factory=list)  # columns that may be worth comparing
+    groups: list[str] = dataclasses.field(default_factory=list)  # columns that may be worth comparing
     splits: dict[str, int] = dataclasses.field(default_factory=dict)  # value of the column ``split`` -> rows
     audio: bool = True  # whether there is sound
     root: Path | None = None  # as the keys; ``None`` and empty if they are not needed
     cut: str = ""
-
-    @functools.cached_property
-    def segments(self) -> pd.DataFrame:
-        """The rows as a segment table has them: ``None`` = missing, no words for nobody, labels of tasks."""
-        table = self.frame.copy()
-        for name in {*WHO} & {*table}:
-            table[name], _ = without_nobody(table[name])
-        table = table.assign(category=table["emotion"]) if "emotion" in table else table
-        return table.assign(**dict.fromkeys({*table} & {*BUILTIN} - {*self.tasks}))
 
 
 def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
@@ -310,7 +293,7 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     file = first_of(names, FILE_NAMES) or "file"
     columns = {} if file == "file" else {"file": file}
     frame, root = _read(detected, shards[0], columns)
-    inferred = InferredColumns(frame.copy(), len(shards) > 1, columns)
+    inferred = InferredColumns(frame.copy(), columns)
     for ours, others in SYNONYMS.items():
         if ours not in frame and (theirs := first_of(frame, (ours, *others))):
             inferred.columns[ours] = theirs
@@ -420,9 +403,9 @@ def _find_classes(inferred: InferredColumns) -> None:
 def _find_groups(inferred: InferredColumns) -> None:
     """Find columns with a few values that nothing else is made of."""
     frame = inferred.frame
-    ours = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
-    used = {*ours, *inferred.tasks, *inferred.columns.values()}
-    same = [frame[name] for name in frame if name in ours]  # under the names of their format, too
+    used = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
+    same = [frame[name] for name in frame if name in used]  # under the names of their format, too
+    used |= {*inferred.tasks, *inferred.columns.values()}
     used |= {theirs for name, others in SYNONYMS.items() if name in frame for theirs in others}
     for name in frame:
         if name in used or not _NAME.fullmatch(str(name)) or len(inferred.groups) == MOST_GROUPS:
@@ -430,13 +413,8 @@ def _find_groups(inferred: InferredColumns) -> None:
         if any(frame[name].equals(other) for other in same):
             continue
         counts, numbers = frame[name].value_counts(), pd.to_numeric(frame[name].dropna(), errors="coerce")
-        if len(counts) > MANY_NUMBERS and numbers.notna().all():
-            if str(name).lower() == "age":
-                border = float(numbers.median())  # of two ranges with about as many rows
-                low, high = math.floor(numbers.min()), math.ceil(numbers.max())
-                halves = {f"up to {border:g}": [low, border], f"above {border:g}": [border, high]}
-                inferred.groups.append({name: halves})
-        elif GROUP_VALUES[0] <= len(counts) <= GROUP_VALUES[1] and counts.iloc[-1] > 1:
+        few = GROUP_VALUES[0] <= len(counts) <= GROUP_VALUES[1] and counts.iloc[-1] > 1
+        if few and not (len(counts) > MANY_NUMBERS and numbers.notna().all()):
             inferred.groups.append(str(name))
 
 

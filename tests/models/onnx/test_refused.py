@@ -85,4 +85,4 @@ def test_features_are_no_signal(project):
     source = installed_file("speechmos", "dnsmos_models", "sig.onnx")
     (project.folder / "m.onnx").write_bytes(source.read_bytes())
     message = project.refused("{onnx: m.onnx, tasks: [arousal]}")
-    assert "tensor(float) (N, 901, 161); signals have the shape" in message
+    assert "tensor(float) (N, 901, 161); given are a signal" in message

@@ -93,7 +93,7 @@ def test_scores_that_do_not_fit_the_trials_are_refused(load):
     for text, corpora, words in (
         ("1\n2\n", [corpus(("a", "b"), listed=3)], "2 scores without names, the list 3 trials. Give one"),
         ("1\n2\n", TWINS, r"models.theirs: .*several corpora have trials. Name .* corpora: \[voices\]"),
-        ("0.7 a b\n0.1 a c\n", TWINS, r"scores.txt line 1: .*two sounds.*`corpora: \[voices\]`"),
+        ("0.7 a b\n0.1 a c\n", TWINS, r"scores.txt line 1: .*several sounds.*`corpora: \[voices\]`"),
         ("1 a b\n", [VOICES], "scores.txt: no score for the trial 'a' 'c'. Add a line"),
         ("1 a x\n2 a y\n", [VOICES], "scores.txt line 1: no score belongs to a trial: .*'a' 'x', .*'a' 'b'"),
         ("a b 0.7 target\na c 0.2 nontarget\n", [VOICES], "line 2: the label beside the score is not that"),

@@ -84,9 +84,9 @@ def test_embeddings_and_those_without_direction(load):
         "[0.5, -1, 2]": "",
         "": "hyp.csv has no value for embedding",
         "0 0 0": "embedding is a vector of zeros, which has no direction",
-        "[1, None, 2]": "embedding is a vector with 1 nan among 3 numbers",
+        "[1, nan, 2]": "embedding is a vector with 1 nan among 3 numbers",
         "1 -inf 2": "embedding is a vector with 1 infinite among 3 numbers",
-        "too short": "embedding: 'too' is not a number",
+        "too short": "embedding: could not convert string to float: 'too'",
     }
     table = pd.DataFrame({"embedding": [*cells, *["3 2 1"] * 5]})  # most are fine, else it would be refused
     table["file"] = [f"{number}.wav" for number in table.index]

@@ -143,7 +143,7 @@ def test_words_that_could_belong_to_several_are_refused(load):
     ):
         with pytest.raises(InputError, match=f"^{name} {why}"):
             load(content, name).look_up(where, "")
-    words = "the recording here is 'm9', from 0.5 to 1.5 s, a file of the corpus 'm1.wav'. Call recordings"
+    words = "here is 'm9' from 0.5 s to 1.5 s, in the corpus 'm1.wav' from 0 s"
     assert words in str(load("m9 1 A 0.5 1.5 on\nm8 1 A 2 3 off\n", "hyp.stm").misfit([MEETINGS]))
 
 

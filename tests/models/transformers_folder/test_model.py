@@ -218,7 +218,7 @@ def test_too_little_memory_for_one_signal_is_told(load, monkeypatch):
             return answer(inputs, frames)
 
         monkeypatch.setattr(model._head, "answer", limited)
-        with pytest.raises(MemoryError, match=r"not enough memory for 1\.0 s of sound"):
+        with pytest.raises(type(error), match=str(error)):
             model.predict(SIGNALS, 16000)
         assert len(model.predict(SIGNALS[1:], 16000)) == 5
 
@@ -233,7 +233,7 @@ def test_refused(copy, project, spoil, row):
 
 
 def test_a_name_of_a_hub_is_refused_when_the_suite_is_read(project):
-    with pytest.raises(InputError, match="models.mine.transformers: .*`hf download a/b --local-dir b`"):
+    with pytest.raises(InputError, match="models.mine.transformers: .*Download it first"):
         project.read("{transformers: a/b, tasks: [arousal]}")
 
 

@@ -156,8 +156,7 @@ FILLS = ("repeat", "zeros")
 CLOSE = 1e-6  # relative and absolute
 LENGTH_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 NUMBERS = ("tensor(float)", "tensor(double)", "tensor(float16)")
-ONE_ROW = "Save the model with one row of numbers a signal, for instance a mean over time"
-FLOATING_POINT = "Save the model with floating-point numbers there, such as the scores behind a class"
+ONE_ROW = "Save the model with one row of floating-point numbers a signal, for instance a mean over time"
 TRIED_SECONDS = (1.0, 10.0)  # of noise that a graph is tried with, until it gives numbers
 Values = dict[str, np.ndarray]  # output -> (signals, n)
 
@@ -171,7 +170,7 @@ class Graph:
 
     ``where`` is for messages; ``fill`` is one of :data:`FILLS` or empty: not said; with ``rate``, samples a
     second, the graph is tried. ``sizes`` are the numbers that each output gives a signal; ``unusable`` says
-    of others why they do not, and what to do.
+    of others why they do not.
     """
 
     def __init__(self, session: Any, where: str, *, fill: str = "", batch: int = 1, rate: int) -> None:
@@ -179,7 +178,7 @@ class Graph:
         self._read_inputs()
         self._together = False  # whether equally long signals go in together
         self.sizes: dict[str, int] = {}
-        self.unusable: dict[str, tuple[str, str]] = {}
+        self.unusable: dict[str, str] = {}
         self._try()
 
     def values(self, signals: Sequence[np.ndarray], names: Sequence[str]) -> Values:
@@ -224,21 +223,13 @@ class Graph:
         inputs = self._session.get_inputs()
         self._lengths = [item for item in inputs if "len" in item.name.lower() and item.type in LENGTH_TYPES]
         signals = [item for item in inputs if item not in self._lengths]
-        listed = ", ".join(f"{quoted(item.name)} {_described(item)}" for item in inputs)
-        if len(signals) != 1 or len(self._lengths) > 1:
-            what = f"the graph takes {listed or 'nothing'}; a signal, and perhaps its length, is all there is"
-            raise input_error(self._where, what, PYTHON_MODEL)
-        (self._signals,) = signals
-        shape = self._signals.shape or ()
-        is_ = f"its input {quoted(self._signals.name)} is {_described(self._signals)}"
-        if self._signals.type != "tensor(float)":
-            raise input_error(self._where, f"{is_}; signals are float32", "Save the model with float32 input")
-        if len(shape) not in (1, 2):
-            remedy = f"If it takes features: {PYTHON_MODEL[0].lower()}{PYTHON_MODEL[1:]}"
-            raise input_error(self._where, f"{is_}; signals have the shape (1, samples)", remedy)
-        if len(shape) == 2 and isinstance(shape[0], int) and shape[0] > 1:
-            remedy = "Save the model for one signal, or with a free first axis"
-            raise input_error(self._where, f"{is_}: always {shape[0]} signals at once", remedy)
+        shapes = [item.shape or () for item in signals if item.type == "tensor(float)"]
+        one = len(signals) == len(shapes) == 1 and len(self._lengths) < 2 and len(shapes[0]) in (1, 2)
+        if not one or (len(shapes[0]) == 2 and isinstance(shapes[0][0], int) and shapes[0][0] != 1):
+            listed = ", ".join(f"{quoted(item.name)} {_described(item)}" for item in inputs) or "nothing"
+            what = f"the graph takes {listed}; given are a signal, tensor(float) (1, samples), and its length"
+            raise input_error(self._where, what, f"Save it with such an input. Or: {PYTHON_MODEL}")
+        (self._signals,), (shape,) = signals, shapes
         self._samples = shape[-1] if isinstance(shape[-1], int) else None  # the length that it fixes
         if self._samples is not None and not self._fill:
             what = f"the graph takes exactly {self._samples} samples ({self._samples / self._rate:.4g} s)"
@@ -255,7 +246,7 @@ class Graph:
                 names.append(item.name)
             else:
                 what = f"it is {_described(item)}, not a tensor of floating-point numbers"
-                self.unusable[item.name] = what, FLOATING_POINT
+                self.unusable[item.name] = what
         noise = self._first_answers(names)
         if self._samples is None:
             shorter: Values = {}
@@ -263,13 +254,11 @@ class Graph:
                 shorter = self._run(noise[1:, : noise.shape[1] // 2], list(self.sizes))
             for name in [name for name, array in shorter.items() if array.size != self.sizes[name]]:
                 what = f"it has {self.sizes.pop(name)} or {shorter[name].size} numbers"
-                self.unusable[name] = f"{what}, depending on the signal's length", ONE_ROW
+                self.unusable[name] = f"{what}, depending on the signal's length"
         if not self.sizes:
-            named = "; ".join(f"{quoted(name)}: {why}" for name, (why, _) in self.unusable.items())
-            remedies = dict.fromkeys(remedy for _, remedy in self.unusable.values())
-            remedy = f"{'. '.join(remedies)}. Or: {PYTHON_MODEL}"
+            named = "; ".join(f"{quoted(name)}: {why}" for name, why in self.unusable.items())
             what = f"no output is one row of numbers for a signal: {named}"
-            raise input_error(self._where, what, remedy)
+            raise input_error(self._where, what, f"{ONE_ROW}. Or: {PYTHON_MODEL}")
         many = len(self._signals.shape) == 2 and not isinstance(self._signals.shape[0], int)
         if many and self._batch > 1:
             with contextlib.suppress(Exception):  # it cannot take them together
@@ -296,7 +285,7 @@ class Graph:
                 try:
                     self.sizes[name] = _as_rows(array, 1).shape[1]
                 except GraphError as error:
-                    self.unusable[name] = str(error), ONE_ROW
+                    self.unusable[name] = str(error)
             return noise
         what = f"it fails with {TRIED_SECONDS[0]:g} s of noise: {reason(first)}"
         raise input_error(

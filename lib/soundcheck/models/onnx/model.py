@@ -36,7 +36,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -52,7 +52,7 @@ from soundcheck.models.answers import CONFIDENCE
 from soundcheck.models.base import RECOGNISES, TRANSCRIPT, reason
 from soundcheck.models.library_model import Labels, LibraryModel, Probabilities, meant
 from soundcheck.models.onnx import graph as onnx_graph
-from soundcheck.models.onnx.graph import FILLS, Graph
+from soundcheck.models.onnx.graph import FILLS, ONE_ROW, Graph
 from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
 from soundcheck.suite.paths import find_files, find_place
@@ -64,15 +64,17 @@ EXAMPLE = "outputs: {logits: [arousal, dominance, valence]} or outputs: {scores:
 
 def _read_outputs(value: object) -> dict[str, Any]:
     """Check the key ``outputs`` of a suite."""
-    if not isinstance(value, dict) or not value:
+    if not (isinstance(value, dict) and value and all(map(_is_meaning, value.values()))):
         remedy = f"Write the name of an output and what its numbers are, such as {EXAMPLE}"
         raise schema.wrong(f"{schema.display(value)} does not say what outputs are", remedy)
-    for name, item in value.items():
-        classes = isinstance(item, dict) and len(item) == 1 and all(map(_is_names, item.values()))
-        if not (classes or _is_names(item) or (isinstance(item, str) and item.strip())):
-            what = f"{schema.display(item)} does not say what the numbers of {quoted(str(name))} are"
-            raise schema.wrong(what, f"Write such as {EXAMPLE}")
     return _plain(value)
+
+
+def _is_meaning(item: object) -> bool:
+    """Whether it may be the name of a task, of all numbers, or of a task with its classes."""
+    if isinstance(item, dict):
+        return len(item) == 1 and all(map(_is_names, item.values()))
+    return _is_names([item]) or _is_names(item)
 
 
 def _plain(value: Any) -> Any:
@@ -210,20 +212,17 @@ def _from_object(document: Document, name: str, folder: Path) -> tuple[Path, dic
         raise input_error(document.where(path), what, REMEDY)
     # what stands for nothing is None, or a plain scalar whose value is None
     filled = {key: value for key, value in arguments.items() if getattr(value, "value", value) is not None}
-    graph = filled.get("path")
-    graph = str(graph) if isinstance(graph, str) and graph else GRAPH
-    labels = _labels(filled["labels"], document.where((name, "labels"))) if "labels" in filled else {}
-    return inside(folder, graph), labels
+    labels = _labels(filled.get("labels", {}), document.where((name, "labels")))
+    return inside(folder, str(filled.get("path", GRAPH))), labels
 
 
-def _objects(value: object, path: tuple) -> list[tuple[tuple, str]]:
+def _objects(value: object, path: tuple) -> Iterator[tuple[tuple, str]]:
     """Find the objects inside of arguments: where they are, and their class."""
-    if isinstance(value, dict):
-        values = [((*path, key), key) for key in value if key.startswith(OBJECT_SIGN)]
-        return values + [entry for key, item in value.items() for entry in _objects(item, (*path, key))]
-    if isinstance(value, list):
-        return [entry for number, item in enumerate(value) for entry in _objects(item, (*path, number))]
-    return []
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in pairs:
+        if isinstance(key, str) and key.startswith(OBJECT_SIGN):
+            yield (*path, key), key
+        yield from _objects(item, (*path, key))
 
 
 def _labels(value: object, where: str) -> dict[str, list[str]]:
@@ -295,16 +294,14 @@ class Outputs:
     ) -> None:
         self._probabilities, self._labels = options["probabilities"], options["labels"]
         self._tasks, self._sizes, self._where = {task.name: task for task in tasks}, graph.sizes, where
-        self._problems = Problems()
+        self._problems, declared = Problems(), options["outputs"]
         self._readings: dict[str, list[Reading]] = {name: [] for name in self._tasks}
-        self._strange: Sequence[str] = ()  # names that its author gave to scores of what might be classes
-        declared = options["outputs"]
         for output, item in declared.items():
             if output in self._sizes:
                 self._take(output, item)
             elif output in graph.unusable:
-                why, remedy = graph.unusable[output]
-                self._problem(f"the output {quoted(output)} cannot be used: {why}", remedy)
+                what = f"the output {quoted(output)} cannot be used: {graph.unusable[output]}"
+                self._problem(what, ONE_ROW)
             else:
                 self._problem(f"the graph has no output {quoted(output)}", did_you_mean(output, self._sizes))
         for output, names in named.items():
@@ -312,12 +309,13 @@ class Outputs:
                 self._take_labels(output, names)
         if not declared and not any(self._readings.values()):
             self._take_what_is_obvious()
-        for task in tasks:
-            self._check_one(task)
+        for name, readings in self._readings.items():
+            if len(readings) != 1 and not len(self._problems):
+                self._refuse(self._tasks[name], readings, named)
         if self._probabilities and not any(task.classes for task in tasks):
             self._problem("probabilities: the model has no task with classes", "Remove the key")
         self._problems.raise_if_any()
-        self.readings = [self._readings[name][0] for name in self._tasks]
+        self.readings = [reading for (reading,) in self._readings.values()]
 
     @property
     def names(self) -> list[str]:
@@ -342,28 +340,24 @@ class Outputs:
 
     def _take(self, output: str, item: str | Sequence[str] | Mapping[str, Sequence[str]]) -> None:
         """Understand what is said about an output."""
-        names = [item] if isinstance(item, str) else [*item]
-        tasks = [self._tasks.get(name) for name in names]
-        if tasks == [None] and not isinstance(item, list):
-            what = f"outputs.{output} names {quoted(names[0])}, which is no task of the model"
-            self._problem(what, did_you_mean(names[0], self._tasks))
-        elif isinstance(item, dict):
-            ((task,), (labels,)) = tasks, item.values()
-            if not task.classes:
-                self._problem(f"{task.name} has no classes", f"Write outputs: {{{output}: [{task.name}]}}")
-                return
-            with self._problems.collected():
-                classes = library_model.classes_of(labels, task, self._labels, self._where)
-                self._add(Reading(task, output, len(labels), None, tuple(classes)))
-        elif len(tasks) == 1 and tasks[0] is not None and tasks[0].is_embedding:
-            self._add(Reading(tasks[0], output))
-        else:
-            for column, task in enumerate(tasks):
-                if task is not None and task.is_regression:
-                    self._add(Reading(task, output, len(names), column))
-                elif task is not None:
-                    what = f"{task.name} is not a single number of the output {quoted(output)}"
-                    self._problem(what, f"Write {_example(task, output, '')}")
+        names, scores = [item] if isinstance(item, str) else [*item], isinstance(item, dict)
+        for column, name in enumerate(names):
+            task = self._tasks.get(name)
+            if task is None and isinstance(item, list):
+                continue  # a number that is nobody's
+            if task is None:
+                what = f"outputs.{output} names {quoted(name)}, which is no task of the model"
+                self._problem(what, did_you_mean(name, self._tasks))
+            elif task.classes and scores:
+                with self._problems.collected():
+                    classes = library_model.classes_of(item[name], task, self._labels, self._where)
+                    self._add(Reading(task, output, len(item[name]), None, tuple(classes)))
+            elif task.is_embedding and len(names) == 1:
+                self._add(Reading(task, output))
+            elif task.is_regression and not scores:
+                self._add(Reading(task, output, len(names), column))
+            else:
+                self._problem(f"outputs.{output} is nothing that {name} can be", f"Write such as {EXAMPLE}")
 
     def _take_labels(self, output: str, names: Sequence[str]) -> None:
         """Understand what an author says about an output: classes of a task, or names of numbers."""
@@ -379,8 +373,6 @@ class Outputs:
             self._take(output, numbers)
         elif len(known) == 1:
             self._take(output, {known[0]: names})
-        elif not known:
-            self._strange = names
 
     def _take_what_is_obvious(self) -> None:
         """Understand graphs that leave no choice."""
@@ -394,36 +386,17 @@ class Outputs:
             if self._sizes[first] == len(tasks):
                 self._take(first, [*self._tasks])
 
-    def _check_one(self, task: Task) -> None:
+    def _refuse(self, task: Task, readings: Sequence[Reading], named: Mapping[str, Sequence[str]]) -> None:
         """Refuse a task that several outputs predict, or none."""
-        readings = self._readings[task.name]
-        if len(readings) == 1 or len(self._problems):
-            return
-        if readings:
-            named = " and ".join(quoted(reading.output) for reading in readings)
-            self._problem(f"{task.name} is answered by {named}", "Name it once under outputs")
-        elif task.classes and self._strange:
-            names = ", ".join(map(quoted, self._strange[:10]))
-            what = f"the file calls its numbers {names}, and none of these is a class of {task.name}"
-            meanings = ", ".join(f"{name}: ..." for name in self._strange[:2])
-            allowed = ", ".join(task.classes)
-            self._problem(what, f"Say what they mean, labels: {{{meanings}, ...}}. Allowed: {allowed}")
-        else:
-            sizes = ", ".join(f"{quoted(name)} ({counted(n, 'number')})" for name, n in self._sizes.items())
-            what = f"nothing says where the answer for {task.name} is; the graph's outputs: {sizes}"
-            numbers = [name for name, other in self._tasks.items() if other.is_regression]
-            output, size = next(iter(self._sizes.items()))
-            more = task.is_regression and size > len(numbers)
-            example = _example(task, output, ", ".join([*numbers, "..."][: len(numbers) + more]))
-            self._problem(what, f"Write {example}" + (f", {size} names in their order" if more else ""))
-
-
-def _example(task: Task, output: str, numbers: str) -> str:
-    """Show what a suite may say about a task."""
-    if task.classes:
-        first = ", ".join(task.classes[:2])
-        return f"outputs: {{{output}: {{{task.name}: [{first}, ...]}}}}, classes as the model orders them"
-    return f"outputs: {{{output}: {task.name if task.is_embedding else f'[{numbers}]'}}}"
+        sizes = []
+        for name, size in self._sizes.items():
+            called = "".join(f", {quoted(label)}" for label in named.get(name, ())[:10])
+            sizes.append(f"{quoted(name)} ({counted(size, 'number')}{called})")
+        which = " and ".join(quoted(reading.output) for reading in readings)
+        what = f"it is answered by {which}" if readings else "nothing says where the answer is"
+        what = f"{task.name}: {what}; the graph's outputs: {', '.join(sizes)}"
+        remedy = f"Say once what all numbers are, in their order, such as {EXAMPLE}"
+        self._problem(what, f"{remedy}; or what the labels mean, labels: {{ang: anger}}")
 
 
 # A folder of onnx-asr ---------------------------------------------------------------------------------------
@@ -440,7 +413,6 @@ ARCHITECTURES = (
     *("gigaam-v3-e2e-ctc", "gigaam-v3-e2e-rnnt", "gigaam-multilingual-ctc", "gigaam-multilingual-large-ctc"),
 )
 CONFIG, CONFIG_KEY = "config.json", "model_type"
-DOWNLOAD = "Download it first: hf download OWNER/NAME --local-dir FOLDER"
 
 
 def _check_part(text: str) -> str:
@@ -471,12 +443,6 @@ class OnnxAsrModel(LibraryModel):
     distributions = ("onnx-asr", *onnx_graph.DISTRIBUTIONS)
 
     @classmethod
-    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
-        """Look for the folder; names of a hub are none."""
-        place, what, remedy = find_place(suite_file, target, folder=True)
-        return place, what, f"{remedy}. {DOWNLOAD}" if "not exist" in what else remedy
-
-    @classmethod
     def named_files(cls, entry: ModelEntry, suite: Suite) -> list[Path]:
         """List all files of the folder, and those of the suite."""
         in_folder = find_files(suite.file, entry.target)[0]
@@ -491,14 +457,11 @@ class OnnxAsrModel(LibraryModel):
         for path in library_model.links_outside(folder, sorted(folder.rglob("*"))):
             name = path.relative_to(folder).as_posix()
             raise self.refusal(f"{quoted(name)} is a link that leads out of the folder", "Copy the file")
-        config = self._read_config(folder)
-        self._architecture = options["architecture"] or self._architecture_of(config)
-        self._options = {}
-        if options["language"]:
-            if self._architecture not in WITH_LANGUAGE:
-                what = f"{self._architecture} knows one language, or finds it out itself"
-                raise self.refusal(what, "Remove language")
-            self._options = {"language": options["language"]}
+        self._architecture = self._find_architecture(folder)
+        self._options = {"language": options["language"]} if options["language"] else {}
+        if self._options and self._architecture not in WITH_LANGUAGE:
+            what = f"{self._architecture} knows one language, or finds it out itself"
+            raise self.refusal(what, "Remove language")
         self._recogniser = self._load(folder, options["quantization"], options["device"])
         if options["confidence"]:
             self._recogniser = self._recogniser.with_timestamps()
@@ -551,22 +514,14 @@ class OnnxAsrModel(LibraryModel):
                 providers=[device],
             )
 
-    def _read_config(self, folder: Path) -> dict[str, Any]:
-        """Read ``config.json``; empty if there is none."""
-        path = folder / CONFIG
-        if not path.exists():
-            return {}
-        config, what = library_model.read_configuration(path)
-        if what:
-            raise self.refusal(f"{CONFIG}: {what}", "Download the folder again")
-        return config
-
-    def _architecture_of(self, config: dict[str, Any]) -> str:
-        """Take the architecture that the folder says."""
+    def _find_architecture(self, folder: Path) -> str:
+        """Take the architecture that the suite or the folder says."""
+        if name := self.entry.options["architecture"]:
+            return name
+        config, what = library_model.read_configuration(folder / CONFIG)
         name = config.get(CONFIG_KEY)
         if name in ARCHITECTURES:
             return name
-        what = "neither the suite nor the folder says which architecture it is"
-        if name:
-            what = f"the folder says {quoted(str(name))}, which is no architecture that onnx-asr knows"
-        raise self.refusal(what, f"Add architecture. {did_you_mean(str(name or ''), ARCHITECTURES)}")
+        what = what or f"{quoted(str(name))} is no architecture that onnx-asr knows"
+        remedy = f"Add architecture. {did_you_mean(str(name or ''), ARCHITECTURES)}"
+        raise self.refusal(f"{CONFIG}: {what}", remedy)

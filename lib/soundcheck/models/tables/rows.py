@@ -23,7 +23,6 @@ from __future__ import annotations
 import abc
 import collections
 import dataclasses
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.messages import InputError, Problems, input_error, nearest, quoted, told_apart
+from soundcheck.common.messages import InputError, Problems, input_error, nearest, quoted, some, told_apart
 from soundcheck.common.tasks import EMBEDDING, REGRESSION, Task
 from soundcheck.common.text_table import TextTable
 from soundcheck.corpora.utterances import UtteranceNames, matched_by_less, plain_path
@@ -57,6 +56,10 @@ SAME_SECONDS = 0.001  # two rows whose times differ by at most this are duplicat
 # What to do about two predictions to one segment: which is the right one, only the user knows.
 TWICE = "Look where the two come from, such as two runs in one file, and give each run a file of its own"
 _ENDLESS = 2.0**40  # instead of the end of a row that reaches to the end of its file
+_NAMES = (
+    "Write names as in the corpus: files relative to its folder, or ids without extension, and times in "
+    "seconds. Names of files with ids at the end of lines end in .trn, of STM and CTM in .stm and .ctm"
+)
 _LOOKED_AT = 2_000  # files among which the one that is most like a name is looked for
 
 
@@ -79,8 +82,20 @@ class FileModel(LookUpModel):
         """List which predictions a corpus uses: ``number``, and ``file`` and ``sound`` of the segment."""
 
     @abc.abstractmethod
+    def span(self, number: int) -> tuple[float, float]:
+        """Give start and end of a prediction in seconds, NaN = not given."""
+
     def misfit(self, corpora: Sequence[Corpus]) -> InputError:
-        """Make the error if nothing fits the corpora: the names do not, or the times do not."""
+        """Make the error if nothing fits the corpora: shows a prediction, and the segment most like it."""
+        tables = (corpus.segments[["file", "start", "end"]].head(_LOOKED_AT) for corpus in corpora)
+        known = {str(row.file): row for table in tables for row in table.drop_duplicates("file").itertuples()}
+        base = plain_path(self.names[0]).rpartition("/")[2]
+        same = (file for file in known if plain_path(file).rpartition("/")[2] == base)
+        similar = known[next(same, "") or nearest(self.names[0], known) or next(iter(known))]
+        here, there = told_apart(self.names[0], str(similar.file))
+        there += _times(similar.start, similar.end)
+        both = f"here is {here}{_times(*self.span(0))}, in the corpus {there}"
+        return input_error(self.where(0), f"no {self.noun} belongs to a segment: {both}", _NAMES)
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say how many predictions belong to no segment, and which names fit by less.
@@ -99,6 +114,11 @@ class FileModel(LookUpModel):
         return [*notices, *spellings, *self.remarks]
 
 
+def _times(start: float, end: float) -> str:
+    begin, last = np.nan_to_num(start), "its end" if np.isnan(end) else f"{end:.10g} s"
+    return f" from {begin:.10g} s to {last}" if begin or not np.isnan(end) else ""
+
+
 @dataclasses.dataclass(eq=False)
 class Rows(FileModel):
     """The rows of a table, or lines with one prediction each."""
@@ -111,11 +131,7 @@ class Rows(FileModel):
     changes: Sequence[str] = ("",)  # of the signal, that there are rows for; "" = none
     drawn: np.ndarray | None = None  # of each row, what the run drew that wrote it
     remarks: Sequence[str] = ()
-    computing_times: np.ndarray | None = None
     noun: str = "row"
-    name_noun: str = "name"
-    without_times: tuple[str, str] = ("the table gives no times", "Add the columns start and end, in seconds")
-    misfit_remedy: str = "Write the names as in the corpus, relative to its folder"
     _numbers: dict[tuple, tuple[Corpus, np.ndarray]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -156,7 +172,7 @@ class Rows(FileModel):
             if self.frame is None:
                 problems = Problems()
                 names = UtteranceNames(corpus.segments)
-                numbers = names.assign(self.names, self.name_noun, self.where, problems)
+                numbers = names.assign(self.names, "name", self.where, problems)
                 problems.raise_if_any()
             else:
                 numbers = self._by_times(corpus, self.frame[self.frame["change"] == change])
@@ -172,8 +188,9 @@ class Rows(FileModel):
         several = segments["file"].duplicated(keep=False).to_numpy()
         alone = rows[rows["whole"]].set_index("group").reindex(group)
         for place in np.flatnonzero(several & (alone["end"] == _ENDLESS).to_numpy())[:1]:
-            what, remedy = self.without_times
-            what = f"the corpus has several segments of {quoted(segments['file'].iloc[place])}, {what}"
+            file = quoted(segments["file"].iloc[place])
+            what = f"the corpus has several segments of {file}, and the {self.noun} has no times"
+            remedy = "Give start and end, or offset and duration, in seconds"
             raise input_error(self.where(int(alone["number"].iloc[place])), what, remedy)
         numbers = alone["number"].where(~several).fillna(-1).to_numpy(dtype=np.int64, copy=True)
         start, end = (segments[name].to_numpy(dtype=np.float64) for name in ("start", "end"))
@@ -198,41 +215,17 @@ class Rows(FileModel):
             def where(*places: int, named: pd.DataFrame = named) -> str:
                 return self.where(*named["number"].iloc[list(places)].tolist())
 
-            matches = names.assign(named["file"].tolist(), self.name_noun, where, problems)
+            matches = names.assign(named["file"].tolist(), "name", where, problems)
             known = np.where(matches >= 0, np.append(named["group"], -1)[matches], known)
         problems.raise_if_any()
         return known
 
-    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
-        """Make the error if nothing fits the corpora: the names do not, or the times do not."""
-        rows = None if self.frame is None else self.frame[self.frame["change"] == ""]
-        for corpus in corpora if rows is not None else ():
-            group = self._groups(corpus, rows)
-            if (group >= 0).any():
-                place = int(np.argmax(group >= 0))
-                segment = corpus.segments.drop_duplicates("file").iloc[place]
-                return self._misfit_of_times(segment, rows[rows["group"] == group[place]])
-        name, similar = most_alike(self.names[0], corpora)
-        both = f"the name here is {name}, the most similar one in the corpus {similar}"
-        what = f"no {self.noun} belongs to a segment: {both}"
-        return input_error(self.where(0), what, self.misfit_remedy)
-
-    def _misfit_of_times(self, segment: pd.Series, rows: pd.DataFrame) -> InputError:
-        """Show the times of a segment whose file is known, and the nearest ones here."""
-        begin, end = np.nan_to_num(float(segment["start"])), float(segment["end"])
-        away = (rows["start"] - begin).abs() + np.nan_to_num((rows["end"] - end).abs())
-        row = rows.loc[away.idxmin()]
-        here, wanted = (
-            f"{float(low)!r} to {float(high)!r} s" if high < _ENDLESS else f"{float(low)!r} s to the end"
-            for low, high in ((row["start"], row["end"]), (begin, end))
-        )
-        what = (
-            f"no {self.noun} belongs to a segment: the files are known, the times are not those of the "
-            f"corpus; of {quoted(row['file'])} there is {here} here and {wanted} in the corpus, "
-            f"{TOLERANCE:g} s may differ"
-        )
-        remedy = "Give start and end in seconds, as in the corpus"
-        return input_error(self.where(int(row["number"])), what, remedy)
+    def span(self, number: int) -> tuple[float, float]:
+        """Give start and end of a row."""
+        if self.frame is None:
+            return np.nan, np.nan
+        row = self.frame[self.frame["number"] == number].iloc[0]
+        return row["start"], row["end"] if row["end"] < _ENDLESS else np.nan
 
 
 def _nearest(wanted: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -327,14 +320,6 @@ def long_text(text: str | None, source: str, task: str) -> str:
     return what if length > TEXT_LIMIT else ""
 
 
-def most_alike(name: str, corpora: Sequence[Corpus]) -> tuple[str, str]:
-    """Show a name that fits no file of the corpora, and the file that is most like it."""
-    known = [str(file) for corpus in corpora for file in corpus.segments["file"][:_LOOKED_AT]]
-    base = plain_path(name).rpartition("/")[2]
-    same = (file for file in known if plain_path(file).rpartition("/")[2] == base)
-    return told_apart(name, next(same, "") or nearest(name, known) or known[0])
-
-
 def segments_used(corpus: Corpus, segments: np.ndarray, numbers: np.ndarray) -> pd.DataFrame:
     """List predictions (numbers) and the segments (places) that use them, see :meth:`FileModel.uses`."""
     uses = corpus.segments[["file", "audio"]].iloc[segments].rename(columns={"audio": "sound"})
@@ -363,14 +348,12 @@ def compared(
     """
     several = (used.groupby("number")[["corpus", "sound"]].transform("nunique") > 1).all(axis=1)
     if several.any():
-        both = used[several]
-        number, more = int(both["number"].iloc[0]), both["number"].nunique() - 1
-        pairs = itertools.combinations(both[both["number"] == number].itertuples(), 2)
-        pair = next((a, b) for a, b in pairs if a.corpus != b.corpus and a.sound != b.sound)
-        places = " and ".join(f"{quoted(segment.file)} of {quoted(segment.corpus)}" for segment in pair)
-        what = f"{quoted(names[number])} would be the prediction for {places}, two sounds"
-        what += f"; so would {more} more" if more else ""
-        remedy = f"Write `corpora: [{pair[0].corpus}]` for the model, or give a table with a column corpus"
+        number = int(used["number"][several].iloc[0])
+        both = used[used["number"] == number].drop_duplicates(["corpus", "file"])
+        places = [f"{quoted(one.file)} of {quoted(one.corpus)}" for one in both.itertuples()]
+        what = f"{quoted(names[number])} would be the prediction for several sounds, {some(places, 3)}"
+        corpus = both["corpus"].iloc[0]
+        remedy = f"Write `corpora: [{corpus}]` for the model, or give a table with a column corpus"
         raise input_error(where(number), what, remedy)
     used_names = np.array(names, dtype=object)[used["number"].to_numpy(dtype=np.int64)]
     return matched_by_less({*zip(used_names, used["file"], strict=True)}, source, are_ids)

@@ -43,10 +43,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soundcheck.common import files
-from soundcheck.common.messages import Problems, did_you_mean, input_error, quoted
+from soundcheck.common.messages import Problems, did_you_mean, input_error, nearest, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import (
-    NUMBER,
     TextTable,
     parse_column,
     parse_number,
@@ -69,8 +68,6 @@ if TYPE_CHECKING:
 
 SUFFIX = ".parquet"
 _MISSING = ("", "nan", "NaN")
-_NO_COMPONENT = dict.fromkeys(("nan", "none", "null", "na", "<na>"), math.nan)
-_NO_COMPONENT |= {f"{sign}{name}": math.inf for sign in ("", "+", "-") for name in ("inf", "infinity")}
 _LEFT_EMPTY = "or leave all cells of this row and task empty"
 _SURE = "Give a number from 0 to 1, leave the cell empty, or give the column another name"
 _WORDS = 'Write such as [["turn", 0.9], ["left", 0.4]], leave the cell empty, or rename the column'
@@ -139,9 +136,7 @@ def _read(entry: ModelEntry, suite: Suite, tasks: Sequence[Task]) -> tuple[str, 
         digest = files.digest(f"{digest} {columns}") if columns else digest
         return digest, read_table(table, tasks, bounds)
     if others := ", ".join(task.name for task in tasks if not task.is_transcription):
-        why = "it is JSON" if form in (transcripts.JSONL, transcripts.SEGLST) else f"its name ends in .{form}"
-        why = "its first line has no column file" if form == transcripts.KALDI else why
-        what = f"{source} holds transcripts only ({why}), but the model has the tasks {others}"
+        what = f"{source} holds transcripts only ({form}), but the model has the tasks {others}"
         remedy = "Give their predictions in a CSV table with the column file and one a task"
         raise input_error(f"{where}.tasks", what, remedy)
     if columns:
@@ -242,17 +237,11 @@ class _Cells:
         known = ["start", "end", "corpus", *answers.stated_names(tasks)]
         plain = {_plain(name): name for name in known}
         for name in self.columns:
-            meant, remedy = plain.get(_plain(name)), ""
-            task = next((task for task in tasks if name.startswith(f"{task.name}.")), None)
-            if name in known or meant in self.columns:
-                continue
-            if meant is not None:
-                remedy = f"Rename it to {meant} if that is what it means, else to anything else"
+            of_task = any(name.startswith(f"{task.name}.") for task in tasks if not task.classes)
+            meant = plain.get(_plain(name)) or (nearest(name, known) if of_task else "")
+            if name not in known and meant and meant not in self.columns:
                 what = f"it is called nearly like {quoted(meant)}, which would be read"
-            elif task is not None and not task.classes:  # those of classes are reported as unknown classes
-                remedy = did_you_mean(name, answers.stated_names([task]))
-                what = f"this is nothing that can be said of {task.name}"
-            if remedy:
+                remedy = f"Rename it to {meant} if that is what it means, else to anything else"
                 self.problems.add(f"{self.table.header}, column {name}", what, remedy)
 
     def numbers(self, name: str, remedy: str, parse: Callable[[str], float] = parse_number) -> np.ndarray:
@@ -267,32 +256,26 @@ class _Cells:
         """Read numbers with blanks or commas between them, as packed text; and why some are no embedding."""
         values, errors = np.full(len(self.table), None, dtype=object), {}
         lengths: dict[int, int] = {}
-        unreadable = 0
         for row, text in enumerate(self.columns[task.name]):
             words = text.strip().strip("[]").replace(",", " ").split()
             if not words:
                 continue
             try:
-                vector = np.array([_component(word) for word in words])
+                vector = np.array([float(word) for word in words])
             except ValueError as error:
                 errors[row] = f"{task.name}: {error}"
-                unreadable += 1
                 continue
-            output, problem = answers.check_output({task.name: vector}, [task])
-            if problem:
-                errors[row] = problem
-            else:
+            output, errors[row] = answers.check_output({task.name: vector}, [task])
+            if output:
                 values[row], lengths[row] = output[task.name], len(vector)
-        if errors and (unreadable > len(lengths) or not lengths):
-            row, what = next(iter(errors.items()))
-            what = f"{len(errors)} of {len(errors) + len(lengths)} rows have no embedding, the first: {what}"
+        errors = {row: what for row, what in errors.items() if what}
+        if not lengths:
             remedy = "Write the numbers with blanks between them, as many in each row, such as 0.1 -0.2 0.3"
-            self.problems.add(self.table.where(row, task.name), what, remedy)
+            self.note_first(task.name, errors.items(), remedy)
         usual = max(multimode(lengths.values()), default=0)
-        for row, length in lengths.items():
-            if length != usual:
-                what = f"the embedding has {length} numbers, most have {usual}"
-                self.problems.add(self.table.where(row, task.name), what, "Give the embeddings of one model")
+        what = "the embedding has {} numbers, most have {}"
+        wrong = [(row, what.format(n, usual)) for row, n in lengths.items() if n != usual]
+        self.note_first(task.name, wrong, "Give the embeddings of one model")
         return values, errors
 
     def shares(self, task: Task) -> dict[str, np.ndarray]:
@@ -311,7 +294,7 @@ class _Cells:
             remedy = "Give the low and the high bound"
             where, check = f"{self.table.header}, column {''.join(missing)}", answers.bounds_problem
         if what:
-            self.problems.add(where, what)
+            self.problems.add(where, what, remedy)
             return {}
         before = len(self.problems)
         values = np.array([self.numbers(name, f"Give a number, {_LEFT_EMPTY}") for name in names])
@@ -351,11 +334,6 @@ class _Cells:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
-
-
-def _component(text: str) -> float:
-    """Read a number of an embedding, which may be nan or infinite."""
-    return float(text) if NUMBER.fullmatch(text) else _NO_COMPONENT.get(text.lower()) or parse_number(text)
 
 
 # Tables that a run wrote ------------------------------------------------------------------------------------

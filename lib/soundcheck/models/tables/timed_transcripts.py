@@ -41,12 +41,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from soundcheck.common.json_lines import NUMBER, TEXT, field_problem, json_list
-from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted
+from soundcheck.common.messages import Problems, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import decode_text, parse_column, parse_number, parse_seconds
 from soundcheck.corpora.utterances import UtteranceNames
 from soundcheck.models.answers import NOT_ASKED, WORDS
-from soundcheck.models.tables.rows import TOLERANCE, FileModel, long_text, most_alike, segments_used
+from soundcheck.models.tables.rows import TOLERANCE, FileModel, long_text, segments_used
 from soundcheck.models.tables.transcripts import CTM, SEGLST, STM, chosen_words, text_lines
 from soundcheck.suite.corpus_format import numbers_of
 
@@ -64,7 +64,7 @@ _EXPECTED = {
     STM: "Expected is `meeting1 1 speaker1 0.50 2.25 turn left`",
     CTM: "Expected is `meeting1 1 0.50 0.31 turn 0.98`",
     SEGLST: 'Expected is `{"session_id": "meeting1", "start_time": 0.5, "end_time": 2.25, '
-    '"words": "turn left"}`',
+    '"words": "turn left"}`; results of NeMo are one object a line, not a list',
 }
 
 
@@ -90,17 +90,9 @@ def read_timed_transcripts(content: bytes, source: str, form: str, tasks: Sequen
     items = pd.DataFrame(list(read(content)), columns=Item._fields, dtype=object)
     places = items["place"]
     start, end = (reader.seconds(items[name].tolist(), places) for name in ("start", "end"))
-    if form == CTM:
-        for row in np.flatnonzero((end < 0) & (start >= 0)):
-            reader.refuse(places[row], f"a duration of {end[row]:g} s is negative")
-        early, end = start, start + end
-    else:
-        early = np.minimum(start, end)
-        for row in np.flatnonzero((start > end) & (early >= 0)):
-            what = f"the end, {end[row]:g} s, is before the start, {start[row]:g} s"
-            reader.refuse(places[row], what)
-    for row in np.flatnonzero(early < 0):
-        reader.refuse(places[row], f"{early[row]:g} s is negative", "Give seconds from 0 on")
+    end = start + end if form == CTM else end
+    for row in np.flatnonzero((start < 0) | (end < start)):
+        reader.refuse(places[row], f"from {start[row]:g} to {end[row]:g} s is no time of a recording")
     reader.problems.raise_if_any()
     if items.empty:
         raise input_error(source, "the file has no words with times", _EXPECTED[form])
@@ -188,8 +180,7 @@ class _Reader:
             sign = word.upper()
             if sign in ("<ALT_BEGIN>", "<ALT>", "<ALT_END>"):
                 if (sign == "<ALT_BEGIN>") == bool(begun):
-                    inside = "alternatives begin inside of others"
-                    self.refuse(place, inside if begun else f"{sign} stands without <ALT_BEGIN>")
+                    self.refuse(place, f"{sign} does not fit to what is before it")
                 begun = "" if sign == "<ALT_END>" else begun or place
                 first = sign != "<ALT>"
             elif kind.lower() in _NO_WORDS:
@@ -210,25 +201,15 @@ class _Reader:
             speaker = item.get("speaker") or ""
             speaker = speaker if isinstance(speaker, str) else json.dumps(speaker)
             for name in ("start_time", "end_time", "session_id", "words"):
-                is_text = name in ("session_id", "words") or isinstance(item.get(name), str)
-                self.check(place, item, name, TEXT if is_text else NUMBER)
+                kind = TEXT if name in ("session_id", "words") or isinstance(item.get(name), str) else NUMBER
+                missing = "the field is missing" if item.get(name) is None else ""
+                if what := missing or field_problem(item[name], kind):
+                    self.refuse(f"{place}, field {name}", what)
             if len(self.problems) == before:
                 words = " ".join(item["words"].split())
                 channel = "" if item.get("channel") is None else str(item["channel"])
                 times = (str(item[name]) for name in ("start_time", "end_time"))
                 yield Item(place, item["session_id"], channel, speaker, *times, words)
-
-    def check(self, place: str, item: dict, name: str, kind: str) -> None:
-        """Note a field that is missing or of another kind."""
-        if item.get(name) is not None:
-            if what := field_problem(item[name], kind):
-                self.refuse(f"{place}, field {name}", what)
-        elif "audio_filepath" in item:
-            raise input_error(self.source, "these are results of NeMo", "Give one object a line, not a list")
-        else:
-            remedy = did_you_mean(name, item).replace("Allowed: ", "There are: ")
-            what = "the field is missing" if name not in item else "the field is null"
-            self.refuse(f"{place}, field {name}", what, remedy)
 
 
 # Segments ---------------------------------------------------------------------------------------------------
@@ -290,17 +271,9 @@ class TimedTranscripts(FileModel):
         held = np.flatnonzero(segment >= 0)
         return segments_used(corpus, segment[held], held)
 
-    def misfit(self, corpora: Sequence[Corpus]) -> InputError:
-        """Show a recording of the file, and what it may mean."""
-        recording, similar = most_alike(self.names[0], corpora)
-        first = self.items.iloc[0]
-        what = (
-            f"no {self.noun} belongs to a segment: the recording here is {recording}, "
-            f"from {first['start']:g} to {first['end']:g} s, a file of the corpus {similar}"
-        )
-        return input_error(
-            self.where(0), what, "Call recordings like the files of the corpus; times are seconds"
-        )
+    def span(self, number: int) -> tuple[float, float]:
+        """Give start and end of an item."""
+        return self.items["start"].iat[number], self.items["end"].iat[number]
 
     def notices(self, corpora: Sequence[Corpus]) -> list[str]:
         """Say as well in how many segments nothing was recognised."""
@@ -309,10 +282,9 @@ class TimedTranscripts(FileModel):
             placed = self._place(corpus)
             spoken = np.isin(np.arange(len(corpus.segments)), placed.segment)
             silent += int((placed.known & ~placed.touched & ~spoken).sum())
-        if silent:
-            what = "segment has" if silent == 1 else "segments have"
-            notices.append(f"{silent} {what} no words in {self.source}: nothing was recognised there")
-        return notices
+        what = "segment has" if silent == 1 else "segments have"
+        silence = f"{silent} {what} no words in {self.source}: nothing was recognised there"
+        return [*notices, silence] if silent else notices
 
     def _place(self, corpus: Corpus) -> Placed:
         """Find where the items belong; looks once a corpus."""

@@ -12,11 +12,10 @@ Conventions
 - An id alone is an empty transcript, and that is a prediction: nothing was recognised. Which segment an id
   means says :mod:`soundcheck.corpora.utterances`. If it fits several, the id is refused.
 - JSON Lines are those of NeMo, and of the Open ASR Leaderboard: ``audio_filepath``, a path of the machine
-  that recognised, ``pred_text`` (``null`` is a missing prediction), perhaps ``offset`` (or ``start``),
-  ``duration`` (or ``end``) and ``time``, all in seconds. A line without offset begins with its file. The only
-  line of a file that has one segment fits it if it begins with the file, whatever its duration. ``time`` is
-  what the recogniser says that it took; it is reported, not judged. ``text`` is not looked at: references are
-  those of the corpus.
+  that recognised, ``pred_text`` (``null`` is a missing prediction), perhaps ``offset`` (or ``start``) and
+  ``duration`` (or ``end``), in seconds. A line without offset begins with its file. The only line of a file
+  that has one segment fits it if it begins with the file, whatever its duration. ``text`` is not looked at:
+  references are those of the corpus.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from soundcheck.common.json_lines import NUMBER, TEXT, json_object, read_json_lines
-from soundcheck.common.messages import InputError, Problems, did_you_mean, input_error, quoted
+from soundcheck.common.json_lines import NUMBER, TEXT, read_json_lines
+from soundcheck.common.messages import Problems, input_error, quoted
 from soundcheck.common.tasks import Task
 from soundcheck.common.text_table import TextTable, decode_text
 from soundcheck.models.tables.rows import TWICE, Rows, problems_of, sort_rows
@@ -48,12 +47,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r"[ \t]+")
 _HESITATION = re.compile(r"\((%[^()]+)\)")
 _EXAMPLES = {TRN: "turn left (s01-a)", KALDI: "s01-a turn left"}
-_IDS = (
-    "Write the file without extension as id. Only a file whose name ends in .trn has ids at the end; "
-    "STM and CTM need .stm and .ctm"
-)
-_NUMBERED = re.compile(r"sample_\d+")  # what the leaderboard writes if it knows no file
-_TIMES = ("offset", "start", "end", "duration", "time")
+_TIMES = ("offset", "start", "end", "duration")
 _FIELDS = {"audio_filepath": TEXT, "pred_text": TEXT} | dict.fromkeys(_TIMES, NUMBER)
 
 
@@ -117,7 +111,7 @@ def read_transcripts(content: bytes, source: str, form: str, tasks: Sequence[Tas
     if not lines:
         raise input_error(source, "the file has no utterance", f"Give lines such as `{_EXAMPLES[form]}`")
     cells = TextTable({"file": [*lines]}, [*lines.values()], "line", source)
-    return _predictions(cells, texts, tasks, noun="utterance", name_noun="id", misfit_remedy=_IDS)
+    return _predictions(cells, texts, tasks, noun="utterance")
 
 
 def _predictions(cells: TextTable, texts: Sequence, tasks: Sequence[Task], **more: Any) -> Rows:
@@ -188,7 +182,8 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
     columns, problems = cells.columns, Problems()
     for name in ("audio_filepath", "pred_text"):
         if all(value is None for value in columns[name]):
-            raise _missing(name, content, cells)
+            remedy = f"Give {name}, as NeMo does; SegLST, with session_id and words, is one JSON list"
+            raise input_error(cells.where(0, name), "no line has the field", remedy)
     paths = columns["audio_filepath"]
     for row in np.flatnonzero([not path for path in paths]):
         problems.add(cells.where(row, "audio_filepath"), "the field is missing or empty", "Name the file")
@@ -196,7 +191,7 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
         for row in np.flatnonzero(columns[name] < 0):
             what = f"{columns[name][row]:g} s is negative"
             problems.add(cells.where(row, name), what, "Give seconds from 0 on")
-    offset, start, end, duration, time = (columns[name] for name in _TIMES)
+    offset, start, end, duration = (columns[name] for name in _TIMES)
     for row in np.flatnonzero(np.abs(offset - start) > 0):
         problems.add(cells.where(row), "offset and start differ", "Keep one of them")
     start = np.where(np.isnan(offset), start, offset)
@@ -212,38 +207,4 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
     frame = sort_rows(cells, start, end, problems, ["pred_text"])
     problems.raise_if_any()
     frame["whole"] = ~frame["group"].duplicated(keep=False) & (frame["start"] == 0)
-    times = np.stack([time, np.where(np.isnan(duration), end - begin, duration)])
-    times = times[:, ~np.isnan(times).any(axis=0)]
-    taken, seconds = map(float, times.sum(axis=1))
-    some = "" if times.shape[1] == len(cells) else f" ({times.shape[1]} of {len(cells)} lines)"
-    remarks = []
-    if taken and seconds:
-        what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
-        remarks = [f"{source} tells of computing times, {what}, as given"]
-    remedy = Rows.misfit_remedy
-    if _NUMBERED.fullmatch(paths[0]):
-        remedy = "It only numbers the utterances. Let audio_filepath be the files, in the order of the lines"
-    return _predictions(
-        cells,
-        texts,
-        tasks,
-        frame=frame,
-        remarks=remarks,
-        computing_times=times,
-        noun="line",
-        name_noun="path",
-        without_times=("the line has no times", "Give offset and duration in seconds"),
-        misfit_remedy=remedy,
-    )
-
-
-def _missing(name: str, content: bytes, cells: TextTable) -> InputError:
-    """Say that no line has a field, and what the first one has."""
-    text = decode_text(content, cells.source)
-    keys = list(json_object(text.lstrip().split("\n", 1)[0], cells.where(0)))
-    remedy = did_you_mean(name, keys).replace("Allowed: ", "There are: ")
-    if name == "pred_text" and "text" in keys and "audio_filepath" in keys:
-        remedy = "text is the reference of a manifest; pred_text is what was recognised. Give the results"
-    elif {"session_id", "words"} <= {*keys}:
-        remedy = "This looks like SegLST: give one JSON list of all objects"
-    return input_error(cells.where(0, name), "no line has the field", remedy)
+    return _predictions(cells, texts, tasks, frame=frame, noun="line")

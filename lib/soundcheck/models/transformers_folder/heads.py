@@ -251,25 +251,11 @@ def find_head(
     kind, name = folder.config.get("model_type"), folder.architecture
     code = folder.config.get("auto_map")
     for head in HEADS:
-        table = getattr(tables, head.table)
-        known = _flat({kind: table[kind]}) if isinstance(kind, str) and kind in table else ()
+        known = getattr(tables, head.table).get(kind if isinstance(kind, str) else "", ())
+        known = (known,) if isinstance(known, str) else known
         if name in known or (isinstance(code, dict) and head.auto in code):
             return head
-    if not name:
-        what, remedy = "config.json does not say what it is: architectures is missing", "Add its class"
-    elif name in _flat(getattr(tables, Pooled.table), tables.MODEL_FOR_PRETRAINING_MAPPING_NAMES):
-        what = f"{name} is an encoder without head"
-        remedy = f"Name a fine-tuned model, or take its frames for an embedding: pooling: {POOLED}"
-    elif hasattr(library, name):
-        what, remedy = f"{name} is a class that Soundcheck does not know how to ask", OWN_CODE
-    else:
-        what = f"{quoted(name)} is no class of transformers {library.__version__}"
-        remedy = f"If it is new, install a newer version. {OWN_CODE}"
-    problems.add(where, what, remedy)
+    what = f"architectures of config.json, {quoted(name) or 'missing'}, is no class that can be asked here"
+    remedy = f"Name a fine-tuned model, or take the frames of an encoder for an embedding: pooling: {POOLED}"
+    problems.add(where, f"{what} (transformers {library.__version__})", f"{remedy}. {OWN_CODE}")
     return None
-
-
-def _flat(*tables: Mapping[str, str | tuple[str, ...]]) -> set[str]:
-    """Name all classes of some tables, which have one or several for each type of model."""
-    values = [value for table in tables for value in table.values()]
-    return {name for value in values for name in ((value,) if isinstance(value, str) else value)}

@@ -32,7 +32,6 @@ from soundcheck.models.library_model import Labels, LibraryModel, Probabilities,
 from soundcheck.models.transformers_folder.heads import POOLED, Head, find_head
 from soundcheck.suite import schema
 from soundcheck.suite.entries import ModelEntry, ModelKeys, Suite
-from soundcheck.suite.paths import find_place
 
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
@@ -42,8 +41,7 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 ADAPTER = "adapter_config.json"
 CONFIGURATIONS = (CONFIG, GENERATION, *PREPROCESSORS, "tokenizer_config.json", INDEX, ADAPTER)
-PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
-OTHERS = (*PICKLED, *".h5 .msgpack .onnx .tflite .gguf .md .wav .flac .png".split())  # not opened
+OTHERS = tuple(".bin .pt .pth .ckpt .pkl .h5 .msgpack .onnx .tflite .gguf .md .wav .flac .png".split())
 AGAIN = "Download or save the model again"
 
 
@@ -51,12 +49,9 @@ AGAIN = "Download or save the model again"
 class Folder:
     """What a folder says about its model."""
 
-    path: Path  # absolute
     config: dict[str, Any]  # content of config.json
     generation: dict[str, Any]  # content of generation_config.json; empty if there is none
     weights: tuple[str, ...]  # names of its files of weights
-    has_preprocessor: bool  # what turns signals into inputs
-    has_vocabulary: bool  # what turns tokens into text
 
     @property
     def architecture(self) -> str:
@@ -89,45 +84,37 @@ def read_folder(path: Path, where: str, *, code: bool) -> Folder:
     ``code`` says whether Python files of the folder may be run.
     """
     problems = Problems()
+
+    def refuse(name: str, what: str, remedy: str = AGAIN) -> None:
+        problems.add(f"{where}, {name}", what, remedy)
+
     for file in library_model.links_outside(path, relevant_files(path)):
-        problems.add(f"{where}, {file.name}", "this link leads out of the folder", "Copy the file there")
+        refuse(file.name, "this link leads out of the folder", "Copy the file there")
     problems.raise_if_any()  # before anything is opened
     contents: dict[str, dict[str, Any]] = {}
     for name in CONFIGURATIONS:
-        if os.path.lexists(path / name):
+        if name == CONFIG or os.path.lexists(path / name):
             contents[name], why = library_model.read_configuration(path / name)
             if why:
-                problems.add(f"{where}, {name}", why, AGAIN)
+                refuse(name, why)
             for key, value in [] if code else _items(contents[name]):
-                if key == "auto_map":
-                    remedy = "If you trust the Python files of the folder, add trust_remote_code: true"
-                    what = "the model needs code of its own (auto_map)"
-                    problems.add(f"{where}, {name}", what, remedy)
-                elif key.endswith("attn_implementation") and "/" in str(value):
-                    what = f"{key} names code of a hub: {quoted(value)}"
-                    problems.add(f"{where}, {name}", what, "Remove the key")
-    if CONFIG not in contents:
-        remedy = "Name the folder that save_pretrained() wrote, or that was downloaded whole"
-        problems.add(where, f"it has no {CONFIG}", remedy)
+                if key == "auto_map" or (key.endswith("attn_implementation") and "/" in str(value)):
+                    remedy = "If you trust the code that it names, add trust_remote_code: true"
+                    refuse(name, f"the model needs code of its own ({key})", remedy)
     if ADAPTER in contents:
         remedy = "Merge it: model.merge_and_unload().save_pretrained(...) of the package peft"
-        problems.add(f"{where}, {ADAPTER}", "these are changes to another model, which is elsewhere", remedy)
-    folder = Folder(
-        path=path,
-        config=contents.get(CONFIG, {}),
-        generation=contents.get(GENERATION, {}),
-        weights=tuple(_weights(path, contents)),
-        has_preprocessor=any(name in contents for name in PREPROCESSORS),
-        has_vocabulary=any(next(path.glob(pattern), None) for pattern in VOCABULARIES),
-    )
+        refuse(ADAPTER, "these are changes to another model, which is elsewhere", remedy)
+    folder = Folder(contents[CONFIG], contents.get(GENERATION, {}), tuple(_weights(path, contents)))
     for name in folder.weights:
-        why = "the name leads out of the folder" if name != os.path.basename(name) else ""
-        if not why and not name.endswith(".safetensors"):
-            why = "these weights are no safetensors"
+        why = "" if name.endswith(".safetensors") else "these weights are no safetensors"
+        why = why if name == os.path.basename(name) else "the name leads out of the folder"
         if why := why or irregularity(path / name):
-            problems.add(f"{where}, {quoted(name)}", why, AGAIN)
+            refuse(quoted(name), why)
     if not folder.weights:
-        problems.add(where, *_no_weights(folder))
+        name = folder.architecture if folder.architecture.isidentifier() else "AutoModel"
+        code = f"from transformers import {name} as M; M.from_pretrained(folder).save_pretrained(folder)"
+        what = f"it has no {WEIGHTS}; others, such as pickled weights, run code when they are read"
+        problems.add(where, what, f"If you trust the others, write them again in Python: {code}")
     problems.raise_if_any()
     return folder
 
@@ -150,19 +137,6 @@ def _weights(path: Path, contents: dict[str, dict[str, Any]]) -> list[str]:
         return [WEIGHTS]
     places = contents.get(INDEX, {}).get("weight_map")
     return sorted({str(name) for name in places.values()}) if isinstance(places, dict) else []
-
-
-def _no_weights(folder: Folder) -> tuple[str, str]:
-    """Say that there are none that can be used, and how pickled ones are written again."""
-    pickled = [file.name for file in sorted(folder.path.iterdir()) if file.suffix.lower() in PICKLED]
-    if not pickled:
-        return "it has no weights", f"Name a folder with {WEIGHTS}"
-    name = folder.architecture if folder.architecture.isidentifier() else "AutoModel"
-    remedy = (
-        "If you trust them, write them again as safetensors, in Python: from transformers import "
-        f"{name} as M; M.from_pretrained(folder).save_pretrained(folder)"
-    )
-    return f"its weights are pickled ({quoted(pickled[0])}), and reading them would run code", remedy
 
 
 # The model -------------------------------------------------------------------------------------------------
@@ -205,18 +179,6 @@ class TransformersModel(LibraryModel):
     distributions = ("transformers", "torch", "tokenizers", "safetensors")
 
     @classmethod
-    def check_target(cls, target: str, suite_file: Path) -> tuple[Path | None, str, str]:
-        """Look for the folder; names of a hub are refused."""
-        place, what, remedy = find_place(suite_file, target, folder=True)
-        if place is None and "not exist" in what and target.count("/") == 1 and target[0] not in "./~":
-            name = target.split("/")[1]
-            remedy = (
-                f"Is it on a hub? Models are not downloaded: `hf download {target} --local-dir {name}`, "
-                f"then write transformers: {name}"
-            )
-        return place, what, remedy
-
-    @classmethod
     def refused_without_code(cls, entry: ModelEntry) -> str:
         """Refuse code of the folder, which is run only if the suite says so."""
         return "the model runs code of its folder" if entry.options["trust_remote_code"] else ""
@@ -228,8 +190,8 @@ class TransformersModel(LibraryModel):
 
     def open(self, tasks: Sequence[Task]) -> None:
         """Load network, preprocessor and tokenizer."""
-        options = self.entry.options
-        folder = read_folder(self.entry.path, self.where, code=options["trust_remote_code"])
+        options, path = self.entry.options, self.entry.path
+        folder = read_folder(path, self.where, code=options["trust_remote_code"])
         os.environ["HF_HUB_OFFLINE"] = "1"
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # else CUDA is not deterministic
         self._torch = self.library("torch")
@@ -239,12 +201,12 @@ class TransformersModel(LibraryModel):
         self._prepare_device(options["device"])
         self._head = self._find_head(folder, tasks)
         with self.understood("the preprocessor cannot be loaded", AGAIN):
-            self._extractor = transformers.AutoFeatureExtractor.from_pretrained(folder.path, **self._local)
+            self._extractor = transformers.AutoFeatureExtractor.from_pretrained(path, **self._local)
         self._rate = int(self._extractor.sampling_rate)
         problems = Problems()
         if self._head.needs_tokens:
             with self.understood("the tokenizer cannot be loaded", AGAIN):
-                self._head.tokenizer = transformers.AutoTokenizer.from_pretrained(folder.path, **self._local)
+                self._head.tokenizer = transformers.AutoTokenizer.from_pretrained(path, **self._local)
             self._head.check(problems)
             problems.raise_if_any()
         self._network = self._head.network = self._load_network(getattr(transformers, self._head.auto))
@@ -284,11 +246,8 @@ class TransformersModel(LibraryModel):
             if options.get(key) and key not in kind.options:
                 what = f"{key}: means nothing for {folder.architecture or 'this model'}"
                 problems.add(self.where, what, "Remove the key")
-        if not folder.has_preprocessor:
-            what = "it has no preprocessor_config.json, which says how signals become inputs"
-            remedy = "Copy it from the model that this one was trained from"
-            problems.add(self.where, what, remedy)
-        if kind.needs_tokens and not folder.has_vocabulary:
+        if kind.needs_tokens and not any(any(self.entry.path.glob(name)) for name in VOCABULARIES):
+            # The library would make a tokenizer without words, and every transcript would be empty.
             what = "it has no vocabulary: neither vocab.json nor tokenizer.json"
             problems.add(self.where, what, "Copy it from where the model was trained")
         problems.raise_if_any()
@@ -335,16 +294,8 @@ class TransformersModel(LibraryModel):
         inputs = [self._inputs(resampled(signal, sampling_rate, self._rate)) for signal in signals]
         outputs: list[Any] = [None] * len(signals)
         for group in self._groups(inputs):
-            try:
-                with self._torch.inference_mode():
-                    group_outputs = self._ask([inputs[number] for number in group])
-            except RuntimeError as error:
-                if not (isinstance(error, self._torch.OutOfMemoryError) or "allocate memory" in str(error)):
-                    raise
-                if self.entry.options["device"] == "cuda":
-                    self._torch.cuda.empty_cache()
-                seconds = sum(len(signals[number]) for number in group) / sampling_rate
-                raise MemoryError(f"not enough memory for {seconds:.1f} s of sound") from error
+            with self._torch.inference_mode():
+                group_outputs = self._ask([inputs[number] for number in group])
             for number, output in zip(group, group_outputs, strict=True):
                 outputs[number] = output
         return outputs
