@@ -114,17 +114,20 @@ def test_what_lies_in_a_folder_is_recognised_and_loads(begin, tmp_path, name):
     assert loaded.segments[[*tasks - {"transcript", "embedding"}]].notna().all(axis=None)
 
 
-def test_a_suite_that_is_written_runs(begin, tmp_path, undrawn):
+def test_families_that_fit_are_those_of_a_run(begin, tmp_path, undrawn):
     make(tmp_path / "data", "csv")
     text = begin()
-    assert "groups: [device]" in text
-    families = ["correctness_regression", "correctness_classification"]
-    short = f"families: [{', '.join(families)}]\nstudies: false\nreplicates: 100"
+    fit, unfit = (set(re.findall(rf"^    #   (\w+){end}", text, re.MULTILINE)) for end in ("$", r" \("))
+    assert "asr_word_errors" not in fit | unfit and "groups: [device]" in text
+    fitting, others = ["correctness_regression", "correctness_classification"], ["fairness_accent"]
+    assert fit.issuperset(fitting) and unfit.issuperset(others)
+    short = f"families: [{', '.join(fitting + others)}]\nstudies: false\nreplicates: 100"
     (tmp_path / "new" / "suite.yml").write_text(text.replace("families: all", short))
     done = undrawn("run", "new/suite.yml", "--out", "out", "--no-book", "--model", "mine", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     frame = pd.read_csv(tmp_path / "out" / "results.csv")
-    assert set(frame[frame["value"].notna()]["family"]) == set(families)
+    assert set(frame[frame["value"].notna()]["family"]) == set(fitting)
+    assert frame.query("family in @unfit")["skipped"].str.startswith("the corpus has no column").all()
 
 
 def test_the_suite_without_data_names_the_model_beside_it_which_predicts(tmp_path):

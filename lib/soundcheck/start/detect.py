@@ -16,6 +16,7 @@ import collections
 import contextlib
 import csv
 import dataclasses
+import functools
 import gzip
 import itertools
 import math
@@ -42,7 +43,7 @@ from soundcheck.common.tasks import (
 )
 from soundcheck.corpora import splits
 from soundcheck.corpora.formats.tables import HEADER, only_flavour
-from soundcheck.corpora.labels import without_nobody
+from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL, DEV, EVAL, TEST, TRAIN, split_class
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, MEASURED_COLUMNS, RESERVED_COLUMNS, UNUSABLE
@@ -272,6 +273,7 @@ class InferredColumns:
     # Text cells, one row a segment: our columns under our names, all others under theirs, but those without
     # any content; ``None`` = missing
     frame: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame)
+    part: bool = False  # whether there are more rows
     columns: dict[str, str] = dataclasses.field(default_factory=dict)  # as under ``columns:`` and ``values:``
     values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
     # What is labelled: tasks by name; those that are not built in have to be declared
@@ -284,6 +286,15 @@ class InferredColumns:
     root: Path | None = None  # as the keys; ``None`` and empty if they are not needed
     cut: str = ""
 
+    @functools.cached_property
+    def segments(self) -> pd.DataFrame:
+        """The rows as a segment table has them: ``None`` = missing, no words for nobody, labels of tasks."""
+        table = self.frame.copy()
+        for name in {*WHO} & {*table}:
+            table[name], _ = without_nobody(table[name])
+        table = table.assign(category=table["emotion"]) if "emotion" in table else table
+        return table.assign(**dict.fromkeys({*table} & {*BUILTIN} - {*self.tasks}))
+
 
 def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     """Read data by the reader of their format, and infer what the columns are; ``data`` is what was named."""
@@ -293,7 +304,7 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     file = first_of(names, FILE_NAMES) or "file"
     columns = {} if file == "file" else {"file": file}
     frame, root = _read(detected, shards[0], columns)
-    inferred = InferredColumns(frame.copy(), columns)
+    inferred = InferredColumns(frame.copy(), len(shards) > 1, columns)
     for ours, others in SYNONYMS.items():
         if ours not in frame and (theirs := first_of(frame, (ours, *others))):
             inferred.columns[ours] = theirs

@@ -12,8 +12,10 @@ from soundcheck.common import files, resources, templates
 from soundcheck.common.messages import InputError, Problem, did_you_mean, flow, input_error, quoted, some
 from soundcheck.common.tasks import BUILTIN, Task
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
+from soundcheck.evaluation.evaluation import obstacle
 from soundcheck.start.detect import DetectedFormat, InferredColumns, detect_format, infer_columns
 from soundcheck.suite.corpus_format import CORPUS_FORMATS
+from soundcheck.suite.thresholds import read_family
 
 KINDS = ("python", "command", "endpoint", "onnx", "onnx-asr", "transformers", "predictions")
 RECOGNISERS = ("endpoint", "onnx-asr")  # kinds that give transcripts and nothing else
@@ -112,7 +114,7 @@ def _relative(place: Path, folder: Path) -> str:
 
 def _corpus_lines(folder: Path, detected: DetectedFormat, inferred: InferredColumns) -> list[str]:
     """Write the entry of a corpus, without keys that its format does not know."""
-    known = CORPUS_FORMATS[detected.format].keys.model_fields
+    frame, known = inferred.frame, CORPUS_FORMATS[detected.format].keys.model_fields
     counts = ", ".join(f"{name or 'none'} ({count})" for name, count in inferred.splits.items())
     kinds = kinds_of(inferred.splits, {})
     chosen = (pick(kinds, None) or [likely(kinds)]) if kinds else [""]
@@ -137,8 +139,29 @@ def _corpus_lines(folder: Path, detected: DetectedFormat, inferred: InferredColu
     ]
     if others := [other.name for other in detected.others]:
         lines.insert(2, f"# path: could also be {some(others, 5)}")
+    if not frame.empty:
+        theirs = [str(name) for name in frame if name not in {*inferred.columns}]
+        lines.append(f"# columns in {'the first ' * inferred.part}{len(frame)} rows: {', '.join(theirs)}")
     lines.append("# description: what readers of the book should know about it")
-    return lines
+    return lines + _families(inferred) * (not frame.empty)
+
+
+def _families(inferred: InferredColumns) -> list[str]:
+    """Say, as comments, which families have something to test here and which have not."""
+    fit, unfit = [], []
+    for name in resources.names("thresholds", ".yml"):
+        family = read_family(name, Path())
+        why = [
+            obstacle(family, task, inferred, predicts_changes=True)
+            for task in inferred.tasks.values()
+            if family.applies_to(task)
+        ]
+        if "" in why:
+            fit.append(name)
+        elif why:
+            unfit.append(f"{name} ({why[0]})")
+    lines = ["# Families that have something to test here:", *(f"#   {name}" for name in fit or ["none"])]
+    return lines + ["# Not:"] * bool(unfit) + [f"#   {text}" for text in unfit]
 
 
 # The model --------------------------------------------------------------------------------------------------
