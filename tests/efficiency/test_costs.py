@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from soundcheck.efficiency.measuring import JOINED, RECORDED, Call, Measured
-from soundcheck.efficiency.page import costs
+from soundcheck.efficiency.page import GIVEN, MEASURED, costs
 from soundcheck.efficiency.step import named_bytes, parameters
 
 
@@ -28,7 +28,9 @@ def test_speed_is_sound_by_time():
     short = row(model([0.1, 0.3] * 2), "speed")
     assert short["value"] == pytest.approx(8 / 0.8) and np.isnan(short["low"])  # it needs three whole turns
     uneven = row(model([0.1, 0.3, 0.2, 0.3, 0.1, 0.2]), "speed")
-    assert uneven["low"] < uneven["value"] < uneven["high"]
+    assert uneven["low"] < uneven["value"] < uneven["high"] and uneven["origin"] == MEASURED
+    of_file = row(Measured("theirs", given=[(0.5, 2.0), (1.0, 4.0)]), "speed")
+    assert (of_file["value"], of_file["calls"], of_file["origin"]) == (4.0, 2, GIVEN)
 
 
 def test_quantiles_and_their_exact_intervals():

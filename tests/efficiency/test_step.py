@@ -39,7 +39,7 @@ def test_the_table_has_all_models_with_a_time_and_the_page_names_nobody(undrawn,
     for number in range(9):
         sound = np.random.default_rng(number).uniform(-0.1, 0.1, 16000 * (1 + number // 3))
         soundfile.write(tmp_path / f"{number}.wav", sound, 16000)
-        lines.append({"audio_filepath": f"{number}.wav", "pred_text": "a"})
+        lines.append({"audio_filepath": f"{number}.wav", "pred_text": "a", "duration": 2.0, "time": 0.25})
     (tmp_path / "theirs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     table = pd.DataFrame({"file": [f"{n}.wav" for n in range(9)], "transcript": "a b", "speaker": "s"})
     table.to_csv(tmp_path / "segments.csv", index=False)
@@ -54,15 +54,17 @@ def test_the_table_has_all_models_with_a_time_and_the_page_names_nobody(undrawn,
     assert "efficiency.html, measured with" in run(0)
     build = tmp_path / "build"
     frame = pd.read_csv(build / "efficiency.csv")
-    assert set(frame["model"]) == {"quick", "fails"}
+    assert set(frame["model"]) == {"quick", "fails", "theirs"}
     known = frame.set_index(["model", "measure"])
+    assert known.loc[("theirs", "speed"), "value"].item() == 8
+    assert set(frame.loc[frame["model"].eq("theirs"), "origin"]) == {"given"}
     assert known.loc[("fails", "failures"), "value"].item() > 0
     assert known.loc[("quick", "size on disk"), "value"].item() == (tmp_path / "costs.py").stat().st_size
     assert known.loc[("quick", "peak memory"), "value"].item() > 10e6
     assert {1, 2, 4, 8, 16} == set(frame["sound_seconds"].dropna())
     text = (build / "efficiency.html").read_text()
-    words = ["Correctness against speed", "ValueError: now and then"]
-    words += ["earlier run: theirs, plain", machine()["processor"], "2030-01-01"]
+    words = ["Correctness against speed", "times as its file gives them", "ValueError: now and then"]
+    words += ["earlier run: plain", machine()["processor"], "2030-01-01"]
     assert all(word in text for word in words)
     text = json.dumps(machine()) + "".join(path.read_text() for path in build.glob("efficiency.*"))
     for private in (platform.node(), f"/{getpass.getuser()}/", str(tmp_path)):
@@ -90,6 +92,6 @@ def test_names_and_problems_are_text():
     numbers = {"value": 0.5, "low": 0.1, "high": 0.9, "segments": 9, "blocks": 9, "guessing": 0.99}
     numbers |= {"corpus": "tones", "task": "transcript", "measure": "word error rate", "standing": "proven"}
     figures = [KeyFigure(model=name, **numbers) for name in frame["model"].unique()]
-    about = {"machine": {"processor": hostile}, "notes": [hostile]}
-    written = page(frame, figures, **about, synthetic=False)
+    about = {"machine": {"processor": hostile}, "day": "2030-01-01", "notes": [hostile]}
+    written = page(frame, figures, **about, synthetic=False, table="t")
     assert "<script" not in written and len(written) < 300_000

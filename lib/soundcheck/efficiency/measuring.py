@@ -85,6 +85,8 @@ class Measured(JsonFile):
     stopped: str = ""  # why it was stopped
     # Of the model, where its files tell; see :mod:`soundcheck.efficiency.step`
     parameters: int | None = None
+    # Seconds that predictions took and those of their sounds, of a model that is a file which tells them
+    given: list[tuple[float, float]] = dataclasses.field(default_factory=list)
 
 
 def chosen(corpora: Sequence[Corpus], file: Path) -> list[Input]:

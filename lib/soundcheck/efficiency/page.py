@@ -30,23 +30,32 @@ from soundcheck.report.style import MARKS, PALETTE, label, look, new, show
 from soundcheck.results.record import KeyFigure
 from soundcheck.suite.families import info_of, named
 
+MEASURED, GIVEN = "measured", "given"  # by whom
 QUANTILES = (0.5, 0.95, 0.99)
-COLUMNS = ["model", "measure", "sound_seconds", "value", "low", "high", "unit", "calls"]
+COLUMNS = ["measure", "sound_seconds", "value", "low", "high", "unit", "calls"]
+ORDER = ["model", *COLUMNS, "origin"]
 FEWEST_TURNS = 3  # whole ones, for an interval of speed
+SPEED = "seconds of sound a second"
 Row = tuple[str, float | None, float | None, float | None, float | None, str, int]
 
 
 def costs(models: Sequence[Measured]) -> pd.DataFrame:
-    """Make the table; ``sound_seconds`` only where inputs had one duration, NaN = nobody knows."""
-    rows = [(model.model, *row) for model in models for row in _rows(model)]
-    frame = pd.DataFrame(rows, columns=COLUMNS, dtype=object)
+    """Make the table in ORDER; ``sound_seconds`` only where inputs had one duration, NaN = nobody knows."""
+    tables = [pd.DataFrame(columns=ORDER)]
+    for model in models:
+        rows = _given(model) if model.given else _measured(model)
+        origin = GIVEN if model.given else MEASURED
+        tables.append(
+            pd.DataFrame(list(rows), columns=COLUMNS, dtype=object).assign(model=model.model, origin=origin)
+        )
+    frame = pd.concat(tables, ignore_index=True)[ORDER]
     return frame.astype(dict.fromkeys(("sound_seconds", "value", "low", "high"), float))
 
 
-def _rows(model: Measured) -> Iterator[Row]:
+def _measured(model: Measured) -> Iterator[Row]:
     calls, recorded = len(model.calls), [call for call in model.calls if call.kind == RECORDED]
     latencies = [call.seconds for call in recorded if call.seconds is not None]
-    yield ("speed", None, *speed(model), "seconds of sound a second", len(latencies))
+    yield ("speed", None, *speed(model), SPEED, len(latencies))
     yield from (_latency(latencies, share) for share in QUANTILES)
     for length in sorted({call.duration for call in model.calls if call.kind == JOINED}):
         joined = [call for call in model.calls if call.kind == JOINED and call.duration == length]
@@ -66,6 +75,13 @@ def _rows(model: Measured) -> Iterator[Row]:
         ("first calls without answer", len(model.first_problems), "calls", len(model.first_problems)),
     ):
         yield (measure, None, value, None, None, unit, count)
+
+
+def _given(model: Measured) -> Iterator[Row]:
+    taken, seconds = np.array(model.given).T
+    value = seconds.sum() / taken.sum() if taken.sum() else None
+    yield ("speed", None, value, None, None, SPEED, len(taken))
+    yield from (_latency(taken.tolist(), share) for share in QUANTILES)
 
 
 def _latency(seconds: Sequence[float], share: float, length: float | None = None) -> Row:
@@ -117,10 +133,12 @@ def page(
     figures: Sequence[KeyFigure],
     *,
     machine: Mapping[str, str],
+    day: str,
     notes: Sequence[str],
     synthetic: bool,
+    table: str,
 ) -> str:
-    """Make the page of a table of costs; figures say how good the models are."""
+    """Make the page of a table of costs, whose address is ``table``; figures say how good the models are."""
     overall = frame[frame["sound_seconds"].isna()].assign(value=lambda f: f["value"].astype(float))
     costs = {name: rows.set_index("measure") for name, rows in overall.groupby("model", sort=False)}
     speeds = overall[overall["measure"].eq("speed") & overall["value"].notna()].set_index("model")
@@ -134,9 +152,10 @@ def page(
         synthetic=html.synthetic_notice(synthetic),
         summary=_summary(costs),
         notes=html.notes(notes) if notes else Html(),
+        table=table,
         durations=_durations(frame[frame["sound_seconds"].notna()]),
         figures=drawn,
-        machine=html.notes([f"{name}: {value}" for name, value in machine.items()]),
+        machine=html.notes([f"{name}: {value}" for name, value in {**machine, "measured on": day}.items()]),
     )
     return standalone("Speed, memory and size", body)
 
@@ -146,14 +165,22 @@ def _conclusion(costs: Mapping[str, pd.DataFrame], speeds: pd.Series) -> str:
     if speeds.empty:
         return "The time of no model is known."
     ends = dict.fromkeys((speeds.index[0], speeds.index[-1]))
-    parts = [f"{name} takes a second for {significant(speeds[name], DIGITS)} s of sound" for name in ends]
-    return f"{counted(len(costs), 'model')}: {', '.join(parts)}."
+    parts = ", ".join(
+        f"{name} takes a second for {significant(speeds[name], DIGITS)} s of sound" for name in ends
+    )
+    lost = [name for name, rows in costs.items() if rows["value"].reindex(list(LOST)).gt(0).any()]
+    calls = f"; calls of {', '.join(lost)} failed" if lost else ""
+    count = f"{len(speeds)} of " if len(speeds) < len(costs) else ""
+    return f"{count}{counted(len(costs), 'model')}: {parts}{calls}."
 
 
 def _summary(costs: Mapping[str, pd.DataFrame]) -> Html:
-    rows = [{"model": name, "costs": table} for name, table in costs.items()]
+    rows = [
+        {"model": name, "costs": table, "given": table["origin"].get("speed") == GIVEN}
+        for name, table in costs.items()
+    ]
     columns: dict[str, views.Column] = {
-        "model": "model",
+        "model": lambda row: stacked(row.model, "times as its file gives them" if row.given else ""),
         "sound a second": _measure("speed"),
         **{f"latency {share:.0%}, ms": _measure(f"latency {share:.0%}", 1000) for share in QUANTILES},
         "load, s": _measure("load"),
@@ -161,8 +188,8 @@ def _summary(costs: Mapping[str, pd.DataFrame]) -> Html:
         "peak memory": _memory,
         "on disk": _measure("size on disk", write=_bytes),
         "parameters": _measure("parameters", write="{:,.0f}".format),
-        "calls": lambda row: f"{row.costs.loc['calls', 'calls']:,.0f}",
-        "no prediction": lambda row: _lost(row.costs),
+        "calls": lambda row: f"{row.costs.loc['speed' if row.given else 'calls', 'calls']:,.0f}",
+        "no prediction": lambda row: "unknown" if row.given else _lost(row.costs),
     }
     caption = "Seconds of sound a second, latencies of recordings with intervals, memory and size"
     return views.table(rows, columns, caption=caption)
@@ -176,7 +203,7 @@ def _measure(
     def cell(row: SimpleNamespace) -> Cell:
         value = row.costs["value"].get(measure, np.nan)
         if pd.isna(value):
-            return Cell("unknown", None, "sc-number")
+            return Cell("" if row.given else "unknown", None, "sc-number")
         if write is not None:
             return Cell(write(value), value, "sc-number")
         return value_cell(*(factor * row.costs.loc[measure, ["value", "low", "high"]].astype(float)))
@@ -185,8 +212,13 @@ def _measure(
 
 
 def _memory(row: SimpleNamespace) -> Cell:
-    peak, growth = row.costs["value"].reindex(["peak memory", "growth of memory"])
-    remark = f"grows by {_bytes(growth)} a call" if growth > GARBAGE else ""
+    names = ["peak memory", "growth of memory", "memory after the first call"]
+    peak, growth, first = row.costs["value"].reindex(names)
+    remark = ""
+    if growth > GARBAGE:
+        remark = f"grows by {_bytes(growth)} a call"
+    elif pd.isna(growth) and peak > 2 * first:  # too few turns to know
+        remark = f"{_bytes(first)} after the first call"
     return Cell(stacked("" if pd.isna(peak) else _bytes(peak), remark), peak, "sc-number")
 
 
@@ -229,7 +261,7 @@ def _against(panel: Sequence[KeyFigure], speeds: pd.DataFrame) -> Figure:
                 yerr=_arms(about.value, about.low, about.high),
                 color=PALETTE[place % len(PALETTE)],
                 marker=MARKS[place % len(MARKS)],
-                label=label(about.model),
+                label=label(about.model) + (" (time as given)" if speed.origin == GIVEN else ""),
             )
         if first.guessing is not None:
             axes.axhline(first.guessing, color="0.4", linestyle=":", linewidth=1)

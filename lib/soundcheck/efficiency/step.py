@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import importlib.util
 import json
 import math
 import os
@@ -32,11 +33,12 @@ from soundcheck.common.resources import library_digest, versions
 from soundcheck.common.store import JsonFile
 from soundcheck.efficiency.measuring import OVER, TURNS, Input, Measured, chosen, measure
 from soundcheck.efficiency.page import costs, page
-from soundcheck.models.base import movable_name
+from soundcheck.models.base import LookUpModel, movable_name
 from soundcheck.predict.workers import Log, Setup
 from soundcheck.results.record import KeyFigure
 from soundcheck.run.material import Material
 from soundcheck.run.predictions import request_of
+from soundcheck.suite.entries import ModelEntry
 
 _LIBRARIES = ("numpy", "scipy", "onnxruntime", "torch", "transformers", "tensorflow", "scikit-learn")
 
@@ -99,15 +101,16 @@ def measure_run(
             record = EfficiencyRecord(depends, machine(), day, seconds, *measured)
             record.write(place)
     frame = costs(record.models)
-    files.write_text(
-        output.folder / f"{NAME}.csv", frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    )
+    table = output.folder / f"{NAME}.csv"
+    files.write_text(table, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     written = page(
         frame,
         figures,
-        machine={**record.machine, "measured on": record.day.isoformat()},
+        machine=record.machine,
+        day=record.day.isoformat(),
         notes=_notes(record),
         synthetic=any(corpus.entry.synthetic for corpus in material.corpora),
+        table=table.name,
     )
     files.write_text(output.folder / f"{NAME}.html", written)
     calls = sum(len(model.calls) for model in record.models)
@@ -119,10 +122,17 @@ def measure_run(
 def _measured(
     material: Material, inputs: dict[str, list[Input]], seconds: float
 ) -> tuple[list[Measured], list[str]]:
-    """Measure models that listen, and name the other models."""
+    """Measure models that listen, take over times that files give, and name the other models."""
     suite, output, cache = material.suite, material.output, material.output.cache
-    measured, setups = {}, []
-    for entry in [suite.models[name] for name, items in inputs.items() if items]:
+    measured, setups, unmeasured = {}, [], []
+    for entry in suite.models.values():
+        if not inputs.get(entry.name):
+            given = _given(entry, material)
+            if given is None:
+                unmeasured.append(entry.name)
+            else:
+                measured[entry.name] = given
+            continue
         try:
             entry.about.prepare(entry, suite, cache=cache, jobs=1, progress=False)
         except InputError as error:
@@ -140,8 +150,16 @@ def _measured(
         model.parameters = parameters(map(Path, sizes))
         model.files = {movable_name(Path(path), suite.root): size for path, size in sorted(sizes.items())}
         measured[model.model] = model
-    known = [measured[name] for name in suite.models if name in measured]
-    return known, [name for name in suite.models if name not in measured]
+    return [measured[name] for name in suite.models if name in measured], unmeasured
+
+
+def _given(entry: ModelEntry, material: Material) -> Measured | None:
+    """Take over what a file of predictions says about times."""
+    if entry.about.runs_code or not issubclass(entry.about, LookUpModel):
+        return None
+    times = entry.about.load(entry, material.suite).computing_times
+    given = times is not None and times.any()
+    return Measured(entry.name, given=[*map(tuple, times.T.tolist())]) if given else None
 
 
 def _notes(record: EfficiencyRecord) -> list[str]:
@@ -194,9 +212,11 @@ def _safetensors(path: Path) -> int | None:
 
 
 def _onnx(path: Path) -> int | None:
-    try:
-        import onnx  # without which ONNX Runtime does
+    if importlib.util.find_spec("onnx") is None:  # ONNX Runtime does without
+        return None
+    import onnx
 
+    try:
         graph = onnx.load(path, load_external_data=False).graph
     except Exception:  # of Protocol Buffers, whose errors have no common base
         return None

@@ -79,6 +79,8 @@ class LookUpModel(Model):
 
     needs_audio = False
     runs_code = False
+    # seconds that predictions took and those of their sounds, float64 (2, n), if a file tells
+    computing_times: np.ndarray | None = None
 
     @classmethod
     def checked(cls, entry: ModelEntry, suite: Suite, corpora: Sequence[Corpus]) -> LookUpModel:

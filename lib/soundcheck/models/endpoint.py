@@ -17,6 +17,8 @@ Conventions
 - Redirects are not followed: neither recordings nor the key go anywhere that the suite does not name.
 - No message holds what a library says about a request, as that may quote the address or a header. Texts of
   the service are short, and the key is cut out of them.
+- An answer that names the duration of what was heard, or a file, must name ours. Most say neither; then
+  nobody can see whether it belongs to the recording.
 
 Cached predictions rest on the address and the fields. What runs behind them is not seen, and may change; see
 :mod:`soundcheck.predict.same_model`.
@@ -24,6 +26,7 @@ Cached predictions rest on the address and the fields. What runs behind them is 
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import http.client
 import json
@@ -33,7 +36,6 @@ import numbers
 import os
 import random
 import re
-import tempfile
 import threading
 import time
 import urllib.parse
@@ -103,9 +105,12 @@ class EndpointModel(Model):
         self._entry, name = entry, entry.options["key"]
         value = os.environ.get(name, "").strip() if name else ""
         where = f"{suite.file.name}, models.{entry.name}.key"
-        if name and not (value.isascii() and value.isprintable() and value and " " not in value):
-            what = f"the environment variable {name} is not set, or holds characters that no key has"
+        if name and not value:
+            what = f"the environment variable {name} is not set, or empty"
             raise input_error(where, what, f"Set it where Soundcheck is started: export {name}=...")
+        if not (value.isascii() and value.isprintable()) or " " in value:
+            what = f"the value of the environment variable {name} holds characters that no key has"
+            raise input_error(where, what, "Set it to the key and nothing else")
         self._secret = Secret(value)
         declared = {name: entry.options[name] for name in ("model", "language")}
         form = SURE_FIELDS if entry.options["confidence"] else {"response_format": "json"}
@@ -147,21 +152,19 @@ class EndpointModel(Model):
 
     def predict(self, signals: list[np.ndarray], sampling_rate: int) -> list[Any]:
         """Ask about all signals at a time; a failed request is :class:`NoAnswer`."""
-        from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
-
         limit = self._entry.time_limit
         end = time.monotonic() + limit - min(MARGIN_SECONDS, MARGIN_SHARE * limit)
         if self._service is None:
             requests = self._entry.options["requests"]
             self._service = Service(self._entry.target, self._fields, self._secret, requests)
-        # As programs get them: mono, 16 bit; what exceeds full scale is clipped.
-        recordings = [audio.encode(signal, sampling_rate, "WAV") for signal in signals]
+        recordings = [Recording.of(signal, sampling_rate) for signal in signals]
         with ThreadPoolExecutor(len(recordings)) as threads:
             return list(threads.map(lambda recording: self._answer(recording, end), recordings))
 
-    def _answer(self, recording: bytes, end: float) -> dict[str, Any] | NoAnswer:
+    def _answer(self, recording: Recording, end: float) -> dict[str, Any] | NoAnswer:
+        pause = PAUSE_SECONDS
         failure: RequestError | None = None
-        for number in range(TRIES):
+        for more in reversed(range(TRIES)):
             if self._breaker.why:
                 return NoAnswer(failure.reason if failure else self._breaker.why, self._breaker.why)
             if self._count is not None and not self._count.take():
@@ -174,14 +177,16 @@ class EndpointModel(Model):
             else:
                 self._breaker.succeed()
                 stated = confidences(content) if self._entry.options["confidence"] else {}
+                if self._secret.is_in(json.dumps(stated, ensure_ascii=False)):
+                    return NoAnswer("the answer repeats the key")
                 return {TRANSCRIPT: content["text"]} | stated
             # Nobody listens: if it ever answered, it may have been started anew.
             again = failure.again or (failure.way == "connect" and self._breaker.answered)
-            pause = PAUSE_SECONDS * 2**number * random.uniform(0.75, 1.25)
-            pause = pause if failure.wait is None else failure.wait
-            if not again or number == TRIES - 1 or time.monotonic() + pause >= end:
+            waited = pause * random.uniform(0.75, 1.25) if failure.wait is None else failure.wait
+            if not (again and more) or time.monotonic() + waited >= end:
                 break
-            time.sleep(pause)
+            time.sleep(waited)
+            pause *= 2
         must_wait = failure.wait is not None and time.monotonic() + failure.wait >= end
         reason = f"{failure.reason}{f'; it asks to wait {failure.wait:.0f} s' if must_wait else ''}"
         self._breaker.fail(failure, reason)
@@ -217,30 +222,39 @@ class RequestCount:
 
     def __init__(self, name: str, most: int) -> None:
         self._most = most
-        run = f"{os.environ.get(RUN_VARIABLE, os.getpid())}-{files.slug(name)}"
-        self._file = Path(os.environ.get(store.CACHE_VARIABLE) or tempfile.gettempdir(), "requests", run)
+        self._count = 0  # where there is no cache: of this process
+        self._lock = threading.Lock()
+        cache, run = os.environ.get(store.CACHE_VARIABLE), os.environ.get(RUN_VARIABLE)
+        self._file = Path(cache, "requests", f"{run}-{files.slug(name)}") if cache and run else None
 
     def take(self) -> bool:
         """Ask for one more request; says whether it may be made."""
-        with store.lock(self._file), open(self._file, "ab") as file:
-            return file.tell() < self._most and file.write(b".") == 1
+        with self._lock:
+            if self._file is None:
+                self._count += 1
+                return self._count <= self._most
+            with store.lock(self._file), open(self._file, "ab") as file:
+                return file.tell() < self._most and file.write(b".") == 1
 
 
 def _check_url(target: str) -> tuple[str, str]:
     """Say what is wrong with an address, and what to do; never shows what may be secret in it."""
-    address, remedy = quoted(public_url(target)), f"Write the whole address, {_EXAMPLE}"
+    address, whole = quoted(public_url(target)), f"Write the whole address, {_EXAMPLE}"
+    no_address = f"{address} is not an address", f"Write one, {_EXAMPLE}"
     try:
         parts = urllib.parse.urlsplit(target)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        host, _ = parts.hostname, parts.port
     except ValueError:
-        usable = False
-    if not usable or re.search(r"[\s\x00-\x1f\x7f\\]", target):
-        return f"{address} is no address that begins with http:// or https://", remedy
+        return no_address
+    if parts.scheme not in ("http", "https"):
+        return f"{address} does not begin with http:// or https://", whole
     if "@" in parts.netloc:
         remedy = "Remove it; a key belongs into an environment variable: key: $ASR_KEY"
         return "there is a name or password in the address", remedy
+    if not host or re.search(r"[\s\x00-\x1f\x7f\\]", target):
+        return no_address
     if parts.path.rstrip("/") in ("", "/v1"):
-        return f"{address} is not yet the place that takes recordings", remedy
+        return f"{address} is not yet the place that takes recordings", whole
     return "", ""
 
 
@@ -251,6 +265,7 @@ ANSWER_BYTES = 1_000_000  # of an answer; a longer one is none
 CONNECT_SECONDS = 10.0  # that making a connection may take
 WORDS_LIMIT = 160  # characters of what a service says about a failure
 SECRET_LENGTH = 8  # characters from which a key cannot be a word of a transcript by chance
+DURATION_SECONDS, DURATION_SHARE = 1.5, 0.1  # by which a duration may differ, or so much of it
 # What is sent to hear of confidences: words come only with times of words, segments with those of segments.
 SURE_FIELDS = {"response_format": "verbose_json", "timestamp_granularities[]": ("word", "segment")}
 _READ_BYTES = 65536
@@ -275,8 +290,9 @@ class Secret:
 
     def __init__(self, value: str = "") -> None:
         self._value = value
-        quote, quote_plus = urllib.parse.quote, urllib.parse.quote_plus
-        self._forms = {value, quote(value), quote_plus(value), json.dumps(value)[1:-1]} - {""}
+        encoded = {value, urllib.parse.quote(value), urllib.parse.quote_plus(value)}
+        encoded |= {base64.b64encode(value.encode()).decode(), json.dumps(value)[1:-1]}
+        self._forms = sorted(filter(None, encoded), key=len, reverse=True)
 
     def headers(self) -> dict[str, str]:
         """Give what shows the key to a service."""
@@ -291,6 +307,26 @@ class Secret:
     def is_in(self, text: str) -> bool:
         """Say whether a text holds the key; a short one, which may be any word, is not looked for."""
         return len(self._value) >= SECRET_LENGTH and self.hide(text) != text
+
+
+@dataclasses.dataclass(frozen=True)
+class Recording:
+    """What is sent."""
+
+    content: bytes  # a WAV file: mono, 16 bit
+    seconds: float
+
+    @classmethod
+    def of(cls, signal: np.ndarray, sampling_rate: int) -> Recording:
+        """Write a signal, float32 ``(samples,)``, as programs get it; what exceeds full scale is clipped."""
+        from soundcheck.corpora import audio  # late: whoever reads a suite imports this module
+
+        return cls(audio.encode(signal, sampling_rate, "WAV"), len(signal) / sampling_rate)
+
+    @property
+    def name(self) -> str:
+        """Name under which it is sent; tells nothing but the content."""
+        return f"{files.digest(self.content)[:16]}.wav"
 
 
 class Service:
@@ -309,8 +345,8 @@ class Service:
         proxy = _proxy(url)
         self._pool = urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
 
-    def transcribe(self, recording: bytes, seconds: float) -> Mapping[str, Any]:
-        """Send a WAV file, wait at most so many seconds; the transcript is the ``text`` of the answer."""
+    def transcribe(self, recording: Recording, seconds: float) -> Mapping[str, Any]:
+        """Ask once, for at most so many seconds; the transcript is the ``text`` of what comes back."""
         from urllib3.exceptions import HTTPError
 
         try:
@@ -318,19 +354,18 @@ class Service:
         except (HTTPError, OSError) as error:
             raise _failure(error, seconds) from None
         if 200 <= status < 300:
-            return self._understand(body)
+            return self._understand(body, recording)
         raise self._refusal(status, headers, body)
 
-    def _send(self, recording: bytes, end: float) -> tuple[int, Mapping[str, str], bytes]:
+    def _send(self, recording: Recording, end: float) -> tuple[int, Mapping[str, str], bytes]:
         """Give status, headers and the beginning of the body; raises TimeoutError if it takes too long."""
         from urllib3 import Timeout
 
         left = max(0.01, end - time.monotonic())
-        name = f"{files.digest(recording)[:16]}.wav"  # tells nothing but the content
         response = self._pool.request(
             "POST",
             self._url,
-            fields=[*self._fields, ("file", (name, recording, "audio/wav"))],
+            fields=[*self._fields, ("file", (recording.name, recording.content, "audio/wav"))],
             headers={"Accept": "application/json", "Accept-Encoding": "identity", **self._secret.headers()},
             timeout=Timeout(connect=min(CONNECT_SECONDS, left), read=left),
             redirect=False,
@@ -375,7 +410,7 @@ class Service:
                 content = next((content[key] for key in ("error", "message", "detail") if key in content), "")
         return quoted(self._secret.hide(content), WORDS_LIMIT) if isinstance(content, str) and content else ""
 
-    def _understand(self, body: bytes) -> Mapping[str, Any]:
+    def _understand(self, body: bytes, recording: Recording) -> Mapping[str, Any]:
         content, what = json_or_none(body), ""
         if len(body) > ANSWER_BYTES:
             what = f"the answer is longer than {ANSWER_BYTES} bytes"
@@ -383,10 +418,13 @@ class Service:
             what = "the answer is no JSON object"
         elif not isinstance(content.get("text"), str):
             keys = ", ".join(quoted(self._secret.hide(key), 40) for key in list(content)[:5]) or "none"
+            what = "no 'text'" if "text" not in content else "a 'text' that is no text"
             words = self._words(body)
-            what = f"the answer has no text under 'text'; its keys: {keys}{words and f'; it says {words}'}"
-        elif self._secret.is_in(json.dumps(content, ensure_ascii=False)):
+            what = f"the answer has {what}; its keys: {keys}{words and f'; it says {words}'}"
+        elif self._secret.is_in(content["text"]):
             what = "the answer repeats the key"
+        elif other := _contradiction(content, recording):
+            what = f"the answer is for something else: {self._secret.hide(other)}"
         if what:
             raise RequestError("answer", what, recording=True)
         return content
@@ -444,6 +482,25 @@ def _proxy(url: str) -> str:
     if host in ("localhost", "::1") or host.startswith("127.") or urllib.request.proxy_bypass(host):
         return ""
     return urllib.request.getproxies().get(parts.scheme, "")
+
+
+def _contradiction(content: Mapping[str, Any], recording: Recording) -> str:
+    """Say where an answer names another duration or file than ours."""
+    usage = content.get("usage")
+    of_usage = isinstance(usage, Mapping) and usage.get("type") == "duration"
+    for value in (content.get("duration"), usage.get("seconds") if of_usage else None):
+        try:
+            seconds = float(value) if isinstance(value, int | float | str) else recording.seconds
+        except (ValueError, OverflowError):
+            continue
+        allowed = max(DURATION_SECONDS, DURATION_SHARE * recording.seconds)
+        if not abs(seconds - recording.seconds) <= allowed:
+            return f"it heard {seconds:.4g} s, and was sent {recording.seconds:.4g} s"
+    for key in ("file", "filename"):
+        name = content.get(key)
+        if isinstance(name, str) and name and name.rpartition("/")[2] != recording.name:
+            return f"it names the file {quoted(name, 60)}"
+    return ""
 
 
 def confidences(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,8 +90,12 @@ def then(first: Reply, number: int = 1, last: str = "at last"):
 
 
 def test_a_recording_is_uploaded_as_programs_get_it(ask, tmp_path):
-    keys = "model: whisper-1, language: de, key: $ASR_KEY"
-    output, (asked,) = ask(text("grün  one\ntwo ", duration="1.2"), keys)
+    usage = {"type": "duration", "seconds": 2}  # which fits, as the name of the file does
+
+    def answer(asked: Asked, _: int) -> Reply:
+        return text("grün  one\ntwo ", duration="1.2", file=f"up/{asked.name}", usage=usage)
+
+    output, (asked,) = ask(answer, "model: whisper-1, language: de, key: $ASR_KEY")
     assert output == {"transcript": "grün  one\ntwo "}
     fields = {"model": "whisper-1", "language": "de", "response_format": "json", "temperature": "0"}
     assert asked.fields == fields and asked.path == "/v1/audio/transcriptions"
@@ -276,9 +280,9 @@ def test_a_run_makes_no_more_requests_than_it_may(model, tmp_path, monkeypatch):
 def test_a_missing_key_is_told_before_anything_runs(suite, monkeypatch):
     entry, read = suite(keys="key: $ASR_KEY")
     assert entry.options["key"] == "ASR_KEY" and check_model(entry, read)
-    for value in ("", "a\r\nX: 1"):
+    for value, words in (("", "ASR_KEY is not set"), ("a\r\nX: 1", "holds characters that no key has")):
         monkeypatch.setenv("ASR_KEY", value)
-        with pytest.raises(InputError, match="models.mine.key: the .*ASR_KEY is not set, or holds"):
+        with pytest.raises(InputError, match=f"models.mine.key: the .*{words}"):
             check_model(entry, read)
     assert check_model(*suite())  # no key is needed
 

@@ -158,7 +158,20 @@ def test_results_of_a_leaderboard(load, name):
         "1 line belongs to no segment of the corpora",
         f"3 names in {name} are not written like their files "
         "('/data/ls/test/s1/a.flac' is taken for 's1/a.wav')",
+        f"{name} tells of computing times, 2 s for 8 s of sound: 4 times real time, as given",
     ]
+
+
+def test_speed_is_told_of_lines_that_have_both_times(load):
+    items = [line("a.wav", time=1.0), line("b.wav", time=None), line("c.wav", duration=None)]
+    items.append(line("d.wav", offset=1, end=3.5, duration=None))
+    where = corpus(*[(f"{name}.wav", NAN, NAN) for name in "abc"], ("d.wav", 1.0, 3.5))
+    model = load(lines(*items), "results.jsonl")
+    assert model.computing_times.tolist() == [[1.0, 0.5], [2.0, 2.5]]
+    (notice,) = model.notices([where])
+    assert notice.endswith("1.5 s for 4.5 s of sound (2 of 4 lines): 3 times real time, as given")
+    for time in (None, 0):
+        assert load(lines(line("a.wav", time=time)), "results.jsonl").notices([files("a.wav")]) == []
 
 
 def test_times_of_lines_tell_segments_of_a_file_apart():

@@ -131,6 +131,7 @@ class Rows(FileModel):
     changes: Sequence[str] = ("",)  # of the signal, that there are rows for; "" = none
     drawn: np.ndarray | None = None  # of each row, what the run drew that wrote it
     remarks: Sequence[str] = ()
+    computing_times: np.ndarray | None = None
     noun: str = "row"
     _numbers: dict[tuple, tuple[Corpus, np.ndarray]] = dataclasses.field(default_factory=dict)
 

@@ -12,10 +12,11 @@ Conventions
 - An id alone is an empty transcript, and that is a prediction: nothing was recognised. Which segment an id
   means says :mod:`soundcheck.corpora.utterances`. If it fits several, the id is refused.
 - JSON Lines are those of NeMo, and of the Open ASR Leaderboard: ``audio_filepath``, a path of the machine
-  that recognised, ``pred_text`` (``null`` is a missing prediction), perhaps ``offset`` (or ``start``) and
-  ``duration`` (or ``end``), in seconds. A line without offset begins with its file. The only line of a file
-  that has one segment fits it if it begins with the file, whatever its duration. ``text`` is not looked at:
-  references are those of the corpus.
+  that recognised, ``pred_text`` (``null`` is a missing prediction), perhaps ``offset`` (or ``start``),
+  ``duration`` (or ``end``) and ``time``, all in seconds. A line without offset begins with its file. The only
+  line of a file that has one segment fits it if it begins with the file, whatever its duration. ``time`` is
+  what the recogniser says that it took; it is reported, not judged. ``text`` is not looked at: references are
+  those of the corpus.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r"[ \t]+")
 _HESITATION = re.compile(r"\((%[^()]+)\)")
 _EXAMPLES = {TRN: "turn left (s01-a)", KALDI: "s01-a turn left"}
-_TIMES = ("offset", "start", "end", "duration")
+_TIMES = ("offset", "start", "end", "duration", "time")
 _FIELDS = {"audio_filepath": TEXT, "pred_text": TEXT} | dict.fromkeys(_TIMES, NUMBER)
 
 
@@ -191,7 +192,7 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
         for row in np.flatnonzero(columns[name] < 0):
             what = f"{columns[name][row]:g} s is negative"
             problems.add(cells.where(row, name), what, "Give seconds from 0 on")
-    offset, start, end, duration = (columns[name] for name in _TIMES)
+    offset, start, end, duration, time = (columns[name] for name in _TIMES)
     for row in np.flatnonzero(np.abs(offset - start) > 0):
         problems.add(cells.where(row), "offset and start differ", "Keep one of them")
     start = np.where(np.isnan(offset), start, offset)
@@ -207,4 +208,13 @@ def read_results(content: bytes, source: str, tasks: Sequence[Task]) -> Rows:
     frame = sort_rows(cells, start, end, problems, ["pred_text"])
     problems.raise_if_any()
     frame["whole"] = ~frame["group"].duplicated(keep=False) & (frame["start"] == 0)
-    return _predictions(cells, texts, tasks, frame=frame, noun="line")
+    times = np.stack([time, np.where(np.isnan(duration), end - begin, duration)])
+    times = times[:, ~np.isnan(times).any(axis=0)]
+    taken, seconds = map(float, times.sum(axis=1))
+    some = "" if times.shape[1] == len(cells) else f" ({times.shape[1]} of {len(cells)} lines)"
+    remarks = []
+    if taken and seconds:
+        what = f"{taken:.4g} s for {seconds:.4g} s of sound{some}: {seconds / taken:.3g} times real time"
+        remarks = [f"{source} tells of computing times, {what}, as given"]
+    about = {"frame": frame, "remarks": remarks, "computing_times": times, "noun": "line"}
+    return _predictions(cells, texts, tasks, **about)
