@@ -35,7 +35,7 @@ corpora:
   {corpus}: {{format: csv, path: data/segments.csv, groups: [device]}}
 models:
   {model}: {{python: "hard:loud", tasks: [arousal], description: {description}}}
-  voices: {{python: "hard:voice", tasks: [embedding]}}
+  voices: {{python: "hard:voice", tasks: [embedding], families: [speaker_verification]}}
   heard: {{predictions: heard.csv, tasks: [transcript]}}
   {deaf}: {{predictions: deaf.csv, tasks: [transcript]}}
 families: [correctness_regression, fairness_groups, robustness_small_changes, asr_word_errors,
@@ -43,7 +43,7 @@ families: [correctness_regression, fairness_groups, robustness_small_changes, as
 comparisons:
   {comparison}: {{baseline: heard, candidate: {deaf}}}
 limits:
-  segments_per_change: 20
+  segments_per_change: 6
   levels: 2
   transformations: {{verification_robustness: [Clipping, Packet Loss]}}
 studies: false

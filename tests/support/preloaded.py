@@ -289,8 +289,9 @@ def _share(folder: str) -> None:
     from soundcheck.statistics import simulation
 
     if demo := sys.modules.get("soundcheck_demo.registration"):
-        make = demo.DemoSounds.make
+        make, sample = demo.DemoSounds.make, demo.DemoSpeech.sample
         demo.DemoSounds.make = lambda cache, **options: make(Path(folder), **options)
+        demo.DemoSpeech.sample = lambda cache, corpora: sample(Path(folder), corpora)
     simulation.MANY_RUNS = simulation.RUNS  # many more only make it more exact
     simulated = simulation._simulated_quantile
 
