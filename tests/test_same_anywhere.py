@@ -113,7 +113,7 @@ def test_two_processes(folder, one, undrawn):
 
 
 def test_a_cluster(folder, one, undrawn):
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**options) as local:
         words = ("--no-book", "--jobs", "2", "--cluster", local.scheduler_address)
         same(run(undrawn, folder, *words, out="cluster", code=3), one)
