@@ -152,8 +152,8 @@ def grown(first):
 
 
 def test_a_book_that_grows_is_that_of_a_new_run(grown):
-    cache = str(grown.out / "cache")
-    grown.run("--voices", "all", "--jobs", "2", out="anew", SOUNDCHECK_CACHE=cache)
+    words = ("--voices", "all", "--jobs", "2")
+    grown.run(*words, out="anew", SOUNDCHECK_CACHE=str(grown.out / "cache"))
     assert grown.content() == grown.content("anew") and sounds(grown.out)
     book = Run(grown.out)
     assert "Renamed" in book.page("index") and "A sentence more." in book.page(f"{METHOD[5:-3]}")

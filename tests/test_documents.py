@@ -5,7 +5,6 @@ import importlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from importlib.metadata import distributions
@@ -19,8 +18,8 @@ from preloaded import UNDRAWN
 
 import soundcheck
 import soundcheck_demo
+from soundcheck.book import site
 from soundcheck.common import resources
-from soundcheck.run import notebook_server
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -92,11 +91,8 @@ def test_links_and_make_targets_of_the_readme_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
-BUILD = "from jupyter_book.cli.main import main; main(['build', '.', '-W', '--keep-going', '-q'])"
-
-
 @pytest.mark.slow
-def test_the_handbook_is_built_as_any_book_of_jupyter_book(tmp_path, shared_cache, preloaded, monkeypatch):
+def test_the_handbook_is_built_as_any_jupyter_book(tmp_path, shared_cache, forked_sphinx, monkeypatch):
     """Complete, without a warning, no link into nothing; figures, which other tests draw, are blank."""
     root = tmp_path / "checkout"
     (root / "_build").mkdir(parents=True)
@@ -105,14 +101,14 @@ def test_the_handbook_is_built_as_any_book_of_jupyter_book(tmp_path, shared_cach
     for name in ("_config.yml", "_toc.yml"):
         shutil.copyfile(resources.root() / name, root / name)
     monkeypatch.chdir(root)
-    command, log = [sys.executable, "-c", BUILD], tmp_path / "log.txt"
-    start = preloaded().subprocess().Popen if notebook_server.FORKS else subprocess.Popen
+    build = "from jupyter_book.cli.main import main; main(['build', '.', '-W', '--keep-going', '-q'])"
+    command, log = [sys.executable, "-c", build], tmp_path / "log.txt"
     with log.open("w") as output:
-        streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
-        code = start(command, **streams, env=os.environ | {UNDRAWN: "1"}).wait(600)
-    assert code == 0, log.read_text()[-3000:]
-    site = root / "_build" / "html"
-    assert dead_links(site) == []
-    page = (site / "book" / "methods" / "robustness_background_noise.html").read_text(encoding="utf-8")
+        streams = {"stdin": site.subprocess.DEVNULL, "stdout": output, "stderr": output}
+        done = site.subprocess.Popen(command, **streams, env=os.environ | {UNDRAWN: "1"})
+        assert done.wait(600) == 0, log.read_text()[-3000:]
+    html = root / "_build" / "html"
+    assert dead_links(html) == []
+    page = (html / "book" / "methods" / "robustness_background_noise.html").read_text(encoding="utf-8")
     assert "Robustness Background Noise" in page and "<audio" in page and 'class="sc-table' in page
     assert "http" not in page.partition("<head>")[2].partition("</head>")[0].replace("http-equiv", "")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from runs import Run, sound
+from runs import Run, changed, sound, write
 from tones import SUITE, Project, make
 
 from soundcheck.common.files import digest
@@ -14,12 +14,6 @@ REGRESSION, SMALL = "correctness_regression", "robustness_small_changes"
 TABLES = ("results.csv", "results.parquet", "left_out.csv", "comparisons.csv")
 
 
-def project_in(folder, command, more=""):
-    project = Project(make(folder), command)
-    (project.folder / "suite.yml").write_text(SUITE + more)
-    return project
-
-
 # Nothing, or something, is as it was ------------------------------------------------------------------------
 
 
@@ -27,8 +21,8 @@ def project_in(folder, command, more=""):
 def repeated(tmp_path_factory, undrawn):
     """A suite that is run again and again, without a book."""
     both = "comparisons: {both: {baseline: loud, candidate: quiet}}\n"
-    repeated = project_in(tmp_path_factory.mktemp("repeated") / "project", undrawn, both)
-    repeated.edit("suite.yml", f", {SMALL}", "")
+    repeated = Project(make(tmp_path_factory.mktemp("repeated") / "project"), undrawn)
+    write(repeated.folder, {"suite.yml": changed(SUITE, {f", {SMALL}": ""}) + both})
     repeated.run("--no-book")
     return repeated
 
@@ -60,9 +54,9 @@ def test_what_changed_is_noticed_as_if_everything_were_new(repeated):
     repeated.edit("my_model.py", "* 5, 0", "* 4, 0")
     repeated.run("--no-book")
     after = digests()
-    changed = {name for name, content in after.items() if content != before[name]}
+    others = {name for name, content in after.items() if content != before[name]}
     predictions = {f"predictions/{model}/tones.parquet" for model in ("loud", "quiet")}
-    assert {"results.csv", "corpora/tones.parquet", *predictions} <= changed
+    assert {"results.csv", "corpora/tones.parquet", *predictions} <= others
     cache = {"SOUNDCHECK_CACHE": str(repeated.out / "cache")}
     repeated.run("--no-book", "--fresh", "--model", "loud", out="anew", **cache)
     assert repeated.asked()["l"] >= 12 and repeated.asked()["q"] == 0
@@ -76,7 +70,7 @@ def test_what_changed_is_noticed_as_if_everything_were_new(repeated):
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, undrawn):
     """The suite in three runs that add up to it."""
-    project = project_in(tmp_path_factory.mktemp("parts") / "project", undrawn)
+    project = Project(make(tmp_path_factory.mktemp("parts") / "project"), undrawn)
     project.run("--model", "loud", "--family", REGRESSION, "--no-book")
     project.run("--model", "quiet", "--no-book")
     assert project.asked()["q"] > 5 and project.asked()["l"] == 0

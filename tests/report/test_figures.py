@@ -47,41 +47,38 @@ def trial_errors(seed, n=3000, apart=3.0):
 
 
 def all_figures():
-    """Give what draws each figure."""
     rng = np.random.default_rng(0)
     values, classes = rng.random(90), MOODS[rng.integers(2, size=90)]
     groups = np.array([*HOSTILE, None, "b"], dtype=object)[rng.integers(len(HOSTILE) + 2, size=90)]
-    yield lambda: label_views.truth_and_prediction(values, values**2, " ".join(HOSTILE))
-    yield lambda: label_views.truth_and_prediction(NAN, NAN)
-    yield lambda: label_views.distribution(subset(values, values**2), HOSTILE[1])
-    yield lambda: label_views.distribution(subset(np.full(9, 0.5), np.full(9, 0.7)), "one value")
-    yield lambda: label_views.distribution(subset(np.full(9, np.nan), values[:9]), "none")
-    yield lambda: label_views.distribution(subset(classes, classes[::-1], MOOD))
-    yield lambda: label_views.by_group(values, groups, HOSTILE, expected=dict.fromkeys(HOSTILE, (0.3, 0.6)))
-    yield lambda: label_views.by_group(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
-    yield lambda: label_views.by_group(np.empty(0), [], ["a"])
-    yield lambda: method_views.interval_bars(method_views.recorded("word_error_intervals")[0], "difference")
-    yield lambda: method_views.coverage_by_correlation(method_views.recorded("word_errors")[0])
+    yield label_views.truth_and_prediction(values, values**2, " ".join(HOSTILE))
+    yield label_views.truth_and_prediction(NAN, NAN)
+    yield label_views.distribution(subset(values, values**2), HOSTILE[1])
+    yield label_views.distribution(subset(np.full(9, 0.5), np.full(9, 0.7)), "one value")
+    yield label_views.distribution(subset(np.full(9, np.nan), values[:9]), "none")
+    yield label_views.distribution(subset(classes, classes[::-1], MOOD))
+    yield label_views.by_group(values, groups, HOSTILE, expected=dict.fromkeys(HOSTILE, (0.3, 0.6)))
+    yield label_views.by_group(classes, groups, HOSTILE, ["anger", "joy"], title="classes")
+    yield label_views.by_group(np.empty(0), [], ["a"])
+    yield method_views.interval_bars(method_views.recorded("word_error_intervals")[0], "difference")
+    yield method_views.coverage_by_correlation(method_views.recorded("word_errors")[0])
     shares = {"metric": list("aabb"), "speakers": 5, "way": ["blockwise", "segments"] * 2, "coverage": 0.9}
-    yield lambda: method_views.coverage_by_speakers(pd.DataFrame(shares))
-    yield lambda: method_views.certainties({"ccc": range(10), "uar": [9] * 10})
+    yield method_views.coverage_by_speakers(pd.DataFrame(shares))
+    yield method_views.certainties({"ccc": range(10), "uar": [9] * 10})
     simulated = simulate_all(list(grid(("mean",), (2, 30), (20, 60))), runs=20)
-    yield lambda: method_views.simulated_maxima({"mean": simulated}, {"mean": [(60, 0.075, 30)]})
-    yield lambda: det_figure({name: trial_errors(n, 300) for n, name in enumerate([*HOSTILE, "\ud800"])})
-    yield lambda: det_figure(
-        {"perfect": trial_errors(0, apart=20.0), "reversed": trial_errors(1, apart=-20.0)}
-    )
-    yield lambda: det_figure({})
+    yield method_views.simulated_maxima({"mean": simulated}, {"mean": [(60, 0.075, 30)]})
+    yield det_figure({name: trial_errors(n, 300) for n, name in enumerate([*HOSTILE, "\ud800"])})
+    yield det_figure({"perfect": trial_errors(0, apart=20.0), "reversed": trial_errors(1, apart=-20.0)})
+    yield det_figure({})
     scores, target = rng.normal(size=200), np.arange(200) < 90
-    yield lambda: score_histograms(scores, target, dict(zip(HOSTILE, np.linspace(-2, 2, 7), strict=True)))
-    yield lambda: score_histograms(NAN, target[:3], {"in use": np.nan})
-    yield lambda: score_histograms([0.5] * 4, target[:4], {"in use": 0.5})
+    yield score_histograms(scores, target, dict(zip(HOSTILE, np.linspace(-2, 2, 7), strict=True)))
+    yield score_histograms(NAN, target[:3], {"in use": np.nan})
+    yield score_histograms([0.5] * 4, target[:4], {"in use": 0.5})
 
 
 @pytest.mark.slow
 def test_figures_of_any_data_are_the_same_each_time_without_dates_and_traces(media, rng):
-    first = [str(show(media, draw(), "x <x>")) for draw in all_figures()]
-    again = [str(show(media, draw(), "x <x>")) for draw in list(all_figures())[::5]]
+    first = [str(show(media, figure, "x <x>")) for figure in all_figures()]
+    again = [str(show(media, figure, "x <x>")) for figure in list(all_figures())[::5]]
     assert again == first[::5] and len(set(first)) == len(first)
     for html in first:
         assert 'alt="x &lt;x&gt;"' in html and re.search(r'width="\d+" height="\d+"', html)
