@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from runs import Run, sound
+from runs import Run, changed, sound, write
 from tones import SUITE, Project, make
 
 from soundcheck.common.files import digest
@@ -14,12 +14,6 @@ REGRESSION, SMALL = "correctness_regression", "robustness_small_changes"
 TABLES = ("results.csv", "results.parquet", "left_out.csv", "comparisons.csv")
 
 
-def project_in(folder, command, more=""):
-    project = Project(make(folder), command)
-    (project.folder / "suite.yml").write_text(SUITE + more)
-    return project
-
-
 # Nothing, or something, is as it was ------------------------------------------------------------------------
 
 
@@ -27,8 +21,8 @@ def project_in(folder, command, more=""):
 def repeated(tmp_path_factory, undrawn):
     """A suite that is run again and again, without a book."""
     both = "comparisons: {both: {baseline: loud, candidate: quiet}}\n"
-    repeated = project_in(tmp_path_factory.mktemp("repeated") / "project", undrawn, both)
-    repeated.edit("suite.yml", f", {SMALL}", "")
+    repeated = Project(make(tmp_path_factory.mktemp("repeated") / "project"), undrawn)
+    write(repeated.folder, {"suite.yml": changed(SUITE, {f", {SMALL}": ""}) + both})
     repeated.run("--no-book")
     return repeated
 
@@ -60,9 +54,9 @@ def test_what_changed_is_noticed_as_if_everything_were_new(repeated):
     repeated.edit("my_model.py", "* 5, 0", "* 4, 0")
     repeated.run("--no-book")
     after = digests()
-    changed = {name for name, content in after.items() if content != before[name]}
+    others = {name for name, content in after.items() if content != before[name]}
     predictions = {f"predictions/{model}/tones.parquet" for model in ("loud", "quiet")}
-    assert {"results.csv", "corpora/tones.parquet", *predictions} <= changed
+    assert {"results.csv", "corpora/tones.parquet", *predictions} <= others
     cache = {"SOUNDCHECK_CACHE": str(repeated.out / "cache")}
     repeated.run("--no-book", "--fresh", "--model", "loud", out="anew", **cache)
     assert repeated.asked()["l"] >= 12 and repeated.asked()["q"] == 0
@@ -76,11 +70,11 @@ def test_what_changed_is_noticed_as_if_everything_were_new(repeated):
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, undrawn):
     """The suite in three runs that add up to it."""
-    project = project_in(tmp_path_factory.mktemp("parts") / "project", undrawn)
+    project = Project(make(tmp_path_factory.mktemp("parts") / "project"), undrawn)
     project.run("--model", "loud", "--family", REGRESSION, "--no-book")
     project.run("--model", "quiet", "--no-book")
     assert project.asked()["q"] > 5 and project.asked()["l"] == 0
-    project.run("--family", SMALL)
+    project.run("--family", SMALL, "--no-book")
     return project
 
 
@@ -96,11 +90,8 @@ def test_parts_add_up_to_the_whole(project, whole):
     records = [Run(project.out).record, whole.record]
     for model in [model for record in records for model in record["models"]]:  # when predictions were made
         del model["asked"], model["days"], model["confirmed"]
-    for key in ("models", "families", "notebooks"):
+    for key in ("models", "families", "notebooks"):  # of which the pages of a book are made
         assert records[0][key] == records[1][key]
-    assert {f"results/{m}/{f}.html" for m in ("loud", "quiet") for f in (REGRESSION, SMALL)} <= set(
-        project.content()
-    )
 
 
 def test_what_has_changed_since_is_judged_anew_for_all_models_of_the_book(project, whole):
@@ -127,14 +118,14 @@ def test_a_model_on_another_scale_stops_the_run(project, whole):
 # A first look -----------------------------------------------------------------------------------------------
 
 
-def test_a_quick_run_says_so_wherever_numbers_are_and_has_no_card(tmp_path, undrawn):
-    project = project_in(tmp_path / "project", undrawn)
-    message = project("run", "suite.yml", "--quick", "--no-book")
-    quick = project.folder / "build" / "quick"
+def test_a_quick_run_says_so_wherever_numbers_are_and_has_no_card(repeated):
+    cache = {"SOUNDCHECK_CACHE": str(repeated.out / "cache")}
+    message = repeated("run", "suite.yml", "--quick", "--no-book", **cache)
+    quick = repeated.folder / "build" / "quick"
     record = Run(quick).record
     assert record["suite"]["quick"] and record["suite"]["segments_per_change"] == 50
     assert not record["suite"]["sweeps"] and "Caveat: A quick run: at most 50 segments" in message
-    assert "Caveat: A quick run" in undrawn("check", "build/quick", cwd=project.folder).stdout
-    message = project("card", "build/quick", "--model", record["order"][0], code=2)
+    assert "Caveat: A quick run" in repeated.command("check", "build/quick", cwd=repeated.folder).stdout
+    message = repeated("card", "build/quick", "--model", record["order"][0], code=2)
     assert "Run the suite without --quick" in message
     assert [run.name for run in read_runs([quick]).runs] == ["quick (quick run)"]

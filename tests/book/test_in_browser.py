@@ -34,18 +34,16 @@ seed: 1
 corpora:
   {corpus}: {{format: csv, path: data/segments.csv, groups: [device]}}
 models:
-  {model}: {{python: "hard:loud", tasks: [arousal], description: {description}}}
-  voices: {{python: "hard:voice", tasks: [embedding]}}
+  {model}: {{python: "hard:loud", tasks: [arousal], description: {description},
+    families: [correctness_regression, robustness_small_changes]}}
+  voices: {{python: "hard:voice", tasks: [embedding], families: [speaker_verification]}}
   heard: {{predictions: heard.csv, tasks: [transcript]}}
   {deaf}: {{predictions: deaf.csv, tasks: [transcript]}}
 families: [correctness_regression, fairness_groups, robustness_small_changes, asr_word_errors,
   speaker_verification]
 comparisons:
   {comparison}: {{baseline: heard, candidate: {deaf}}}
-limits:
-  segments_per_change: 20
-  levels: 2
-  transformations: {{verification_robustness: [Clipping, Packet Loss]}}
+limits: {{segments_per_change: 6}}
 studies: false
 sweeps: false
 """

@@ -105,5 +105,5 @@ def test_a_second_run_is_refused_at_each_stage_and_a_killed_one_leaves_no_lock(
         run.kill()
         run.wait()
         assert soon(lambda: not refusal()), stages
-    assert command("run", "suite.yml", **again).returncode == 0
-    assert (folder / "build" / "html" / "index.html").is_file()
+    assert command("run", "suite.yml", "--no-book", **again).returncode == 0
+    assert (folder / "build" / "results.csv").is_file()

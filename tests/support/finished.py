@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
-from pydantic import TypeAdapter
 
+from soundcheck.common import store
 from soundcheck.results.record import RunRecord
 from soundcheck.results.rows import Verdict
 from soundcheck.results.table import to_frame, write_results
@@ -41,7 +41,7 @@ def record(**content: object) -> RunRecord:
         **dict.fromkeys(("notebooks", "comparisons", "studies"), ()),
         "versions": {"numpy": "2"},
     }
-    return TypeAdapter(RunRecord).validate_python(usual | content)
+    return store.adapter(RunRecord).validate_python(usual | content)
 
 
 def finished(

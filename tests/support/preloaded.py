@@ -30,6 +30,7 @@ import threading
 import time
 import traceback
 import types
+from base64 import b64decode
 from contextlib import suppress
 from multiprocessing import forkserver
 from pathlib import Path
@@ -37,7 +38,7 @@ from typing import Any, NoReturn
 
 COMMAND, SCRIPT = "command", "-c"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
-UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
+UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures and pictures of sounds come out blank
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
 NOTEBOOKS = "soundcheck.run.notebook_server"
@@ -54,6 +55,9 @@ LAZY += ("parselmouth", "whisper_normalizer.english")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # numpy reads them when it is imported
 END_SECONDS = 20.0
 NUMBER = 4  # bytes
+PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="
+)
 BLANK = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
 
 
@@ -289,8 +293,9 @@ def _share(folder: str) -> None:
     from soundcheck.statistics import simulation
 
     if demo := sys.modules.get("soundcheck_demo.registration"):
-        make = demo.DemoSounds.make
+        make, sample = demo.DemoSounds.make, demo.DemoSpeech.sample
         demo.DemoSounds.make = lambda cache, **options: make(Path(folder), **options)
+        demo.DemoSpeech.sample = lambda cache, corpora: sample(Path(folder), corpora)
     simulation.MANY_RUNS = simulation.RUNS  # many more only make it more exact
     simulated = simulation._simulated_quantile
 
@@ -315,9 +320,9 @@ def _run(address: str, request: dict[str, Any]) -> None:
     sys.modules.update(dict.fromkeys(os.environ.get(MISSING, "").split()))
     _share(shared)
     if os.environ.get(UNDRAWN):
-        from soundcheck.report import style
+        from soundcheck.report import players, style
 
-        style.svg = blank
+        style.svg, players.picture = blank, lambda *_: PIXEL
     if request["kind"] == BOOKS:
         time.tzset()
         source, work, jobs = request["arguments"]

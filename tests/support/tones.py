@@ -62,9 +62,9 @@ def make(folder: Path) -> Path:
 class Project:
     """A folder with the small suite, and the command in it; counts what models are asked."""
 
-    def __init__(self, folder: Path, command: Callable) -> None:
+    def __init__(self, folder: Path, command: Callable, out: str = "out") -> None:
         self.folder, self.command = folder, command
-        self.calls, self.out = folder / "calls.txt", folder / "out"
+        self.calls, self.out = folder / "calls.txt", folder / out
 
     def __call__(self, *words: object, code: int = 0, **environment: str) -> str:
         """Give what a command says, which ends with this exit code."""
@@ -73,8 +73,8 @@ class Project:
         assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def run(self, *words: object, out: str = "out", suite: str = "suite.yml", **more: object) -> str:
-        return self("run", suite, "--out", out, *words, **more)
+    def run(self, *words: object, out: str = "", suite: str = "suite.yml", **more: object) -> str:
+        return self("run", suite, "--out", out or self.out.name, *words, **more)
 
     def asked(self) -> Counter:
         """Say how often each model was asked by the last command."""
@@ -84,7 +84,7 @@ class Project:
         """Replace a part of a file."""
         write(self.folder, {name: changed((self.folder / name).read_text(), {old: new})})
 
-    def content(self, out: str = "out", part: str = "html") -> dict[str, str]:
+    def content(self, out: str = "", part: str = "html") -> dict[str, str]:
         """Give the digest of each file of a part of an output folder."""
-        root = self.folder / out / part
+        root = self.folder / (out or self.out.name) / part
         return {p.relative_to(root).as_posix(): digest(p) for p in sorted(root.rglob("*")) if p.is_file()}

@@ -8,9 +8,11 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pybtex.plugin
 from markupsafe import escape
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.search.en import SearchEnglish
 
 from soundcheck.common import files, resources
 from soundcheck.common.media import MediaStore
@@ -28,6 +30,9 @@ INDEX = "Search.setIndex("  # the file of the search is a call with JSON
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make this module an extension of Sphinx."""
+    # Each citation would ask what is installed, and each page compute the stems of the words of all others.
+    pybtex.plugin.entry_points = functools.cache(pybtex.plugin.entry_points)
+    SearchEnglish.stem = functools.cache(SearchEnglish.stem)
     for name in BY_JUPYTER_BOOK:
         app.add_config_value(name, None, "")
     app.connect("config-inited", _add_style)

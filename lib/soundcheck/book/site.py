@@ -22,13 +22,17 @@ import shutil
 import socket
 import subprocess
 import sys
+import types
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from soundcheck.common import files
 from soundcheck.common.media import SOUNDS
 from soundcheck.common.messages import Problem, css_string, escape
-from soundcheck.results.record import RunRecord
+
+if TYPE_CHECKING:
+    from soundcheck.results.record import RunRecord
 
 CONFIGURATION = "conf.py"  # made of _config.yml by Jupyter Book
 LIMIT = 1800  # seconds that it may take
@@ -108,6 +112,9 @@ def main(source: Path, work: Path, jobs: int) -> int:
     # A page is a tree of thousands of objects, and what was imported stays.
     gc.freeze()
     gc.set_threshold(YOUNG, 20, 1000)
+    for name in ("cache", "direct", "inline"):  # what would execute notebooks takes long to load, for nothing
+        name = f"myst_nb.core.execute.{name}"
+        sys.modules.setdefault(name, _Absent(name))
     if not (source / CONFIGURATION).is_file():
         jupyter_book(["config", "sphinx", str(source)], standalone_mode=False)
     warnings = work / "warnings.txt"
@@ -116,6 +123,14 @@ def main(source: Path, work: Path, jobs: int) -> int:
     messages = warnings.read_text(encoding="utf-8").splitlines() if warnings.is_file() else []
     serious = [line for line in messages if "WARNING" in line and not any(text in line for text in _SERIAL)]
     return code or int(bool(serious))
+
+
+class _Absent(types.ModuleType):
+    """A module of which nothing is needed but that it can be imported."""
+
+    def __getattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            raise AttributeError(name)
 
 
 def lay_out(
@@ -161,7 +176,7 @@ def signature(html: Path) -> str:
     return files.digest(repr(sorted(entries)))
 
 
-def run_style(record: RunRecord, day: datetime.date) -> str:
+def run_style(record: "RunRecord", day: datetime.date) -> str:
     """Write the style sheet; ``day`` is when the run ended, in UTC."""
     about = f"run of {day.isoformat()}, results {record.run}"
     text = css_string(f", {record.title}, {about}", 300)
@@ -192,7 +207,7 @@ def inspect(html: Path, expected: Iterable[str], out: Path, *, sounds: bool = Tr
         if suffix in TEXT_SUFFIXES and path.is_file():
             text = path.read_text(encoding="utf-8", errors="replace")
             ours = "_static" in name.parts  # of the theme, whose own links are not ours to check
-            if _FETCHED.search(text) and (suffix == ".css" or (suffix == ".html" and not ours)):
+            if suffix in KINDS and (suffix == ".css" or not ours) and _FETCHED.search(text):
                 what.append((f"the {KINDS[suffix]} loads something from outside", ""))
             # Most texts do not hold the words at all, which is known sooner than what stands around them.
             held = {of for word, pattern, of in leaks if not ours and word in text and pattern.search(text)}

@@ -132,10 +132,10 @@ def cards(tmp_path, monkeypatch):
     noon = datetime.datetime.combine(DAY, datetime.time(12), datetime.UTC)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(noon.timestamp())))
 
-    def make(name, book_url="https://example.org/book", **changes):
+    def make(name, book_url="https://example.org/book", keywords=tuple(CARD_FORMATS), **changes):
         write_estimates(estimate_frame(ESTIMATES), tmp_path)
         facts = facts_of(name.partition(",")[0], tmp_path, **VARIANTS[name] | changes)
-        context, forms = context_of(facts, book_url), {key: form() for key, form in CARD_FORMATS.items()}
+        context, forms = context_of(facts, book_url), {key: CARD_FORMATS[key]() for key in keywords}
         fitting = {key: form for key, form in forms.items() if not form.obstacle(facts, context)}
         return {key: form.text(facts, context) for key, form in fitting.items()}
 
@@ -192,7 +192,8 @@ NO_ENDS = {"low": None, "high": None, "reason": "1 speaker"}
     ],
 )
 def test_what_else_a_card_says(cards, keyword, row, figures, said):
-    assert said in cards("fairness only", rows=[verdict(**row)], figures=figures)[keyword]
+    made = cards("fairness only", keywords=[keyword], rows=[verdict(**row)], figures=figures)
+    assert said in made[keyword]
 
 
 def test_a_readme_of_others(tmp_path):
