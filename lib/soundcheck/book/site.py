@@ -22,7 +22,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import types
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,9 +111,6 @@ def main(source: Path, work: Path, jobs: int) -> int:
     # A page is a tree of thousands of objects, and what was imported stays.
     gc.freeze()
     gc.set_threshold(YOUNG, 20, 1000)
-    for name in ("cache", "direct", "inline"):  # what would execute notebooks takes long to load, for nothing
-        name = f"myst_nb.core.execute.{name}"
-        sys.modules.setdefault(name, _Absent(name))
     if not (source / CONFIGURATION).is_file():
         jupyter_book(["config", "sphinx", str(source)], standalone_mode=False)
     warnings = work / "warnings.txt"
@@ -123,14 +119,6 @@ def main(source: Path, work: Path, jobs: int) -> int:
     messages = warnings.read_text(encoding="utf-8").splitlines() if warnings.is_file() else []
     serious = [line for line in messages if "WARNING" in line and not any(text in line for text in _SERIAL)]
     return code or int(bool(serious))
-
-
-class _Absent(types.ModuleType):
-    """A module of which nothing is needed but that it can be imported."""
-
-    def __getattr__(self, name: str) -> None:
-        if name.startswith("__"):
-            raise AttributeError(name)
 
 
 def lay_out(
