@@ -38,6 +38,7 @@ from typing import Any, NoReturn
 COMMAND, SCRIPT = "command", "-c"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures, which are made as ever, come out blank
+IMPORTED = "SOUNDCHECK_TESTS_IMPORTED"  # a variable: modules that the processes of models are forked with
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
 NOTEBOOKS = "soundcheck.run.notebook_server"
@@ -336,7 +337,13 @@ def _run(address: str, request: dict[str, Any]) -> None:
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
         notebook_server.main()
         return
-    forkserver._forkserver.ensure_running = lambda: None
+    if modules := os.environ.get(IMPORTED, "").split():
+        from soundcheck.models import processes
+
+        processes.PRELOADED += tuple(modules)
+        forkserver._forkserver.__init__()
+    else:
+        forkserver._forkserver.ensure_running = lambda: None
     notebooks.subprocess = site.subprocess = Preloaded(address).subprocess()
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()
