@@ -106,8 +106,8 @@ def test_a_run_asks_each_recording_once_and_some_twice(project):
     assert project.leaks() == []
 
 
-def test_some_failures_are_listed_and_asked_again_the_next_time(project):
-    broken = [True]
+def test_some_failures_are_listed_and_asked_again_the_next_time(project, unbuilt):
+    broken, project.command = [True], unbuilt
 
     def answer(asked: Asked, number: int) -> Reply:
         if asked.samples == 1600 and broken:

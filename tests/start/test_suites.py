@@ -298,7 +298,7 @@ families: [rare_errors, by_sex]
 """
 
 
-def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
+def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, unbuilt):
     """The command and the code that the handbook prints, on a small table, up to the book."""
     text = (Path(__file__).parents[2] / "book" / "extending.md").read_text(encoding="utf-8")
     guide = text.partition("## A family of tests")[2].partition("\n## ")[0]
@@ -309,7 +309,7 @@ def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
     predicted = table[["file"]].assign(arousal=(table["arousal"] + rng.normal(0, 0.1, n)).round(3))
     write(folder, {"calls.csv": table, "predictions.csv": predicted, "suite.yml": SUITE})
     for line in (command, "init --family by_sex"):
-        done = undrawn(*line.split(), "my-suite", cwd=tmp_path)
+        done = unbuilt(*line.split(), "my-suite", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
 
     first, second = map(textwrap.dedent, re.findall(r" *```python\n(.*?) *```", guide, re.DOTALL))
@@ -321,7 +321,7 @@ def test_the_handbook_leads_to_a_page_in_the_book(tmp_path, undrawn):
     cell.source = f"{second}\n\nfor sample in evaluation.samples():\n{judge}"
     nbformat.write(notebook, path)
 
-    done = undrawn("run", "my-suite/suite.yml", "--out", "out", cwd=tmp_path)
+    done = unbuilt("run", "my-suite/suite.yml", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr + done.stdout
     rows = dict(list(read_results(tmp_path / "out" / "results.csv").groupby("family")))
     errors = (predicted["arousal"] - table["arousal"]).abs()
