@@ -31,8 +31,10 @@ def packages() -> dict[str, str]:
     return first_lines
 
 
-def imports():
+@functools.cache
+def imports() -> list[tuple[str, str]]:
     """Give each import of our own in the library: who imports, and what; names without ``soundcheck.``."""
+    found = []
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY).with_suffix("").parts
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -40,7 +42,8 @@ def imports():
             if isinstance(node, ast.ImportFrom):
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
             ours = [name for name in names if name.startswith(("soundcheck.", "soundcheck_demo"))]
-            yield from (("/".join(parts), name.removeprefix("soundcheck.")) for name in ours)
+            found += [("/".join(parts), name.removeprefix("soundcheck.")) for name in ours]
+    return found
 
 
 @functools.cache

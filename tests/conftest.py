@@ -13,7 +13,7 @@ import hypothesis
 import numpy as np
 import pytest
 from browser import started_browser
-from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNDRAWN, Preloaded, blank
+from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNBUILT, UNDRAWN, Preloaded, blank
 from runs import started
 
 from soundcheck.augment.sounds import Sounds
@@ -192,3 +192,9 @@ def blank_figures(monkeypatch) -> None:
 def undrawn(command):
     """The ``command``, but figures come out blank: for runs of what other tests let be drawn."""
     return functools.partial(command, **{UNDRAWN: "1"})
+
+
+@pytest.fixture(scope="session")
+def unbuilt(undrawn):
+    """The ``undrawn`` command, but pages are what Sphinx would read: for what stands on pages, not how."""
+    return functools.partial(undrawn, **{UNBUILT: "1"})

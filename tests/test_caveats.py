@@ -48,7 +48,7 @@ def voices():
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, undrawn) -> Run:
+def whole(tmp_path_factory, unbuilt) -> Run:
     folder, rng = tmp_path_factory.mktemp("caveats"), np.random.default_rng(0)
     for number in range(12):
         sound(folder / f"{number}.wav", rng.normal(0, 0.1, 8000), 8000)
@@ -56,7 +56,7 @@ def whole(tmp_path_factory, undrawn) -> Run:
     calls, tables = pd.DataFrame(rows, columns=["file", "speaker", "arousal"]), voices()
     tables["trials.txt"] = tables["trials.txt"][:-20]
     write(folder, tables | {"calls.csv": calls, "moody.py": MODEL, "suite.yml": SUITE})
-    return run(undrawn, folder)
+    return run(unbuilt, folder)
 
 
 def test_last_lines_record_and_gate_name_the_direction_and_the_key(whole, undrawn):

@@ -28,8 +28,8 @@ FAILURE = "loud / tones / correctness_regression: arousal / Mean Absolute Error"
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, undrawn) -> tones.Project:
-    project = tones.Project(tones.make(tmp_path_factory.mktemp("own rules") / "project"), undrawn)
+def project(tmp_path_factory, unbuilt) -> tones.Project:
+    project = tones.Project(tones.make(tmp_path_factory.mktemp("own rules") / "project"), unbuilt)
     write(project.folder, {"suite.yml": SUITE})
     project.run()
     return project

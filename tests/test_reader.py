@@ -104,8 +104,9 @@ def test_only_what_fails_is_an_accusation(seed):
 
 
 def test_a_model_that_guesses():
-    record, results, estimates = golden("demo", random=("random-categorical",))
-    assert next(model for model in record.models if model.name == "random-gaussian").kind == "python"
+    results, estimates = (table[table["model"].eq("random-gaussian")] for table in golden("demo")[1:])
+    record = record_of(results, estimates, random=("random-categorical",))
+    assert [model.kind for model in record.models] == ["python"]
     row = first_page(record, results, estimates)[1]["random-gaussian"]
     for task in ("arousal", "dominance", "valence"):
         assert f"at {task}" in row

@@ -83,14 +83,14 @@ def models_of(out):
 
 
 @pytest.fixture(scope="module")
-def runs(folder, undrawn):
+def runs(folder, unbuilt):
     """A first run, a second of the same, and one after all models were retrained."""
     ended = {}
     for name in ("first", "second", "retrained"):
         if name == "retrained":
             train(folder, "0.75")
         pages = [] if name == "retrained" else ["--no-book"]  # nobody looks at those before
-        done = run(undrawn, folder, *pages).done
+        done = run(unbuilt, folder, *pages).done
         predictions = {model: predicted(folder / "out", model) for model in (*SEEN, *UNSEEN)}
         ended[name] = (done, models_of(folder / "out"), predictions)
         if name != "second":

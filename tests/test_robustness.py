@@ -106,8 +106,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def whole(folder, undrawn, shared_cache) -> Run:
-    return run(undrawn, folder, "--jobs", "2", code=3, SOUNDCHECK_CACHE=str(shared_cache))
+def whole(folder, unbuilt, shared_cache) -> Run:
+    return run(unbuilt, folder, "--jobs", "2", code=3, SOUNDCHECK_CACHE=str(shared_cache))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from killed import killed_run
 from pages import example
 from programs import gone
-from runs import Run, run, sound, write
+from runs import Run, changed, run, sound, write
 from services import Asked, Reply, serving, text
 
 pytestmark = pytest.mark.slow
@@ -106,8 +106,8 @@ def test_a_run_asks_each_recording_once_and_some_twice(project):
     assert project.leaks() == []
 
 
-def test_some_failures_are_listed_and_asked_again_the_next_time(project):
-    broken = [True]
+def test_some_failures_are_listed_and_asked_again_the_next_time(project, unbuilt):
+    broken, project.command = [True], unbuilt
 
     def answer(asked: Asked, number: int) -> Reply:
         if asked.samples == 1600 and broken:
@@ -169,14 +169,16 @@ def test_no_program_stays_when_the_run_is_killed(project):
 
 
 def test_the_page_about_programs_works(project):
-    """Its three suites and its program, with others in the place of the recognisers."""
+    """Its three models and its program, with others in the place of the recognisers."""
     program(project.folder, "my-asr", '[ -f "$3" ] && echo say one now')
     program(project.folder, "my-emotion", 'echo \'{"arousal": 0.25, "emotion": "joy"}\'')
     script = example("models", "A program", "python").replace("= len", "= lambda path: 'say one now'")
     write(project.folder, {"my_asr.py": script})
-    for number in (0, 2):
-        project.models(example("models", "A program", number=number))
-        assert set(answers(project.run("--no-book"))["transcript"]) == {"say one now"}
-    project.models(example("models", "A program", number=1), "correctness_regression")
-    values = answers(project.run("--no-book"))
+    names = ("once", "emotion", "stays")
+    examples = {name: example("models", "A program", number=number) for number, name in enumerate(names)}
+    models = [changed(text, {"models:\n": "", "mine:": f"{name}:"}) for name, text in examples.items()]
+    project.models("models:\n" + "".join(models), "asr_word_errors, correctness_regression")
+    whole = project.run("--no-book")
+    once, values, stays = (whole.predictions(name, "tones") for name in names)
+    assert set(once["transcript"]) == set(stays["transcript"]) == {"say one now"}
     assert set(values["arousal"]) == {0.25} and set(values["emotion"]) == {"joy"}

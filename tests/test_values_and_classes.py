@@ -123,12 +123,12 @@ def odd_segments(folder):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, undrawn) -> Run:
+def whole(tmp_path_factory, unbuilt) -> Run:
     """The run of the suite, and the segments of its large corpus with labels and predictions from 0 to 1."""
     folder = tmp_path_factory.mktemp("values")
     segments = many_segments(folder)
     odd_segments(folder)
-    finished = run(undrawn, write(folder, {"suite.yml": SUITE}))
+    finished = run(unbuilt, write(folder, {"suite.yml": SUITE}))
     finished.db = segments
     return finished
 

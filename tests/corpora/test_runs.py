@@ -1,22 +1,13 @@
 """Splits, channels, scales and words for classes from tables to results, in one run of the real command."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 EMOTIONS = np.array(["angry", "happy", "neutral", "sad"])
 MAPPED = "values: {emotion: {angry: anger, happy: happiness, sad: sadness}}"
-CHANNELS = {  # of a corpus with two, in each form of transcripts
+CHANNELS = {  # of a corpus with two, where they are a column and where files are named by them
     "stm": "a 0 s 0 0.25 turn left\na 1 t 0 0.25 turn right\n",
-    "ctm": "a 0 0 0.1 turn\na 0 0.1 0.1 left\na 1 0 0.1 turn\na 1 0.1 0.1 right\n",
-    "json": json.dumps(
-        [
-            {"session_id": "a", "channel": n, "start_time": 0, "end_time": 0.25, "words": f"turn {word}"}
-            for n, word in enumerate(("left", "right"))
-        ]
-    ),
     "csv": "file,start,end,transcript\na-0.wav,0,0.25,turn left\na-1.wav,0,0.25,turn right\n",
 }
 SUITE = f"""
@@ -29,8 +20,6 @@ models:
   rater: {{predictions: answers.csv, tasks: [valence, emotion], range: [7, 1], {MAPPED}, corpora: [scales]}}
   learner: {{predictions: learnt.csv, tasks: [transcript], corpora: [splits]}}
   stm: {{predictions: c.stm, tasks: [transcript], corpora: [channels]}}
-  ctm: {{predictions: c.ctm, tasks: [transcript], corpora: [channels]}}
-  json: {{predictions: c.json, tasks: [transcript], corpora: [channels]}}
   csv: {{predictions: c.csv, tasks: [transcript], corpora: [channels]}}
 families: [correctness_regression, correctness_classification, asr_word_errors]
 """

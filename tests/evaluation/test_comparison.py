@@ -82,9 +82,9 @@ def test_command_and_page_tell_the_outcome(compared):
     assert headline in html.unescape(re.sub("<[^>]+>", "", page))
 
 
-def test_two_runs(compared, later, undrawn, tmp_path):
+def test_two_runs(compared, later, unbuilt, tmp_path):
     before = compared[0] / "build" / "compare"
-    done = undrawn("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
+    done = unbuilt("compare", before, later, "--out", "out", "--strict", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     text = "For new speakers, old (after) is better on {} and worse on {} of 3 tests."
     assert text.format(3, 0) in done.stdout and str(tmp_path) not in done.stdout
@@ -95,7 +95,7 @@ def test_two_runs(compared, later, undrawn, tmp_path):
     np.testing.assert_allclose(*(table["p_value"].dropna().sort_values() for table in tables))
     (page,) = (tmp_path / "out" / "html" / "comparisons").glob("*.html")
     assert "▲ better" in page.read_text() and "<audio" not in page.read_text()  # a run keeps no recordings
-    back = undrawn("compare", later, before, "--out", "out", "--strict", "--no-book", cwd=tmp_path)
+    back = unbuilt("compare", later, before, "--out", "out", "--strict", "--no-book", cwd=tmp_path)
     assert back.returncode == 1 and text.format(0, 3) in back.stdout
 
 

@@ -182,9 +182,9 @@ def test_sentences_of_languages_without_blanks_are_words_and_their_classes_are_c
 
 
 def trials(worse: float = 0.0) -> pd.DataFrame:
-    """Make 2000 trials within two groups of ten speakers; scores of the second one are noisier."""
+    """Make 1000 trials within two groups of ten speakers; scores of the second one are noisier."""
     rng, rows = np.random.default_rng(0), []
-    for number in range(2000):
+    for number in range(1000):
         sex, target = ("f", "m")[number % 2], number % 4 < 2
         one, other = rng.choice(10, 2, replace=False)
         score = target + rng.normal(scale=0.2 + worse * (sex == "m"))
@@ -200,10 +200,10 @@ def test_lists_of_trials_and_scores(tmp_path):
         path.write_text("\n".join(lines))
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
-    paths[1].write_text("\n".join(lines[:1500]))
+    paths[1].write_text("\n".join(lines[:750]))
     done = run(*paths)
-    assert done.output.startswith("scores: equal error rate ") and "2,000 trials" in done.output
-    assert "500 of 2,000 trials have no score in scores.txt" in done.output
+    assert done.output.startswith("scores: equal error rate ") and "1,000 trials" in done.output
+    assert "250 of 1,000 trials have no score in scores.txt" in done.output
     paths[1].write_text("0.5 a.wav b.wav\n")
     assert "none of its pairs is a trial of the list" in str(run(*paths).exception)
 

@@ -96,11 +96,12 @@ def test_influence_of_recordings_is_that_of_leaving_them_out(measure, tolerance)
     influence, speakers = measure(trials).influence()
     assert speakers.tolist() == np.repeat(np.arange(12), 12).tolist()
     first, second = trials.recordings
-    without = [values(measure(trials.only((first != n) & (second != n))))[0] for n in range(144)]
+    some = range(0, 144, 3)  # four of each speaker
+    without = [values(measure(trials.only((first != n) & (second != n))))[0] for n in some]
     expected = values(measure(trials))[0] - np.array(without)
-    slope = np.polyfit(influence[:, 0], expected, 1)[0]
+    slope = np.polyfit(influence[some, 0], expected, 1)[0]
     assert slope == pytest.approx(1, abs=tolerance + 0.03)  # leaving out one of 144 is no small change
-    assert np.corrcoef(influence[:, 0], expected)[0, 1] > 1 - tolerance
+    assert np.corrcoef(influence[some, 0], expected)[0, 1] > 1 - tolerance
 
 
 def test_differences_and_sums_of_trials_share_recordings():

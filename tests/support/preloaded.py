@@ -39,6 +39,8 @@ from typing import Any, NoReturn
 COMMAND, SCRIPT = "command", "-c"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
 UNDRAWN = "SOUNDCHECK_TESTS_UNDRAWN"  # a variable: whether figures and pictures of sounds come out blank
+UNBUILT = "SOUNDCHECK_TESTS_UNBUILT"  # a variable: whether pages of a book are their sources, without Sphinx
+IMPORTED = "SOUNDCHECK_TESTS_IMPORTED"  # a variable: modules that the processes of models are forked with
 SHARED = "SOUNDCHECK_TESTS_SHARED"  # a variable: folder of the demo's sounds and of simulated thresholds
 TEMPLATES = "SOUNDCHECK_TESTS_TEMPLATES"  # a variable: folder of compiled templates of pages
 NOTEBOOKS = "soundcheck.run.notebook_server"
@@ -206,6 +208,26 @@ def _preload_sphinx() -> tuple[Any, str]:
     return installed
 
 
+def sources(path: Path) -> str:
+    """Give Markdown and HTML that a page is made of."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".md":
+        return text
+    texts = []
+    for cell in json.loads(text)["cells"]:
+        texts += [cell["source"]] * (cell["cell_type"] == "markdown")
+        texts += [output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ())]
+    return "\n".join("".join(text) for text in texts)
+
+
+def _as_sources(source: Path, work: Path) -> None:
+    """Let each page of a book be what Sphinx would read."""
+    for path in (*source.rglob("*.md"), *source.rglob("*.ipynb")):
+        page = (work / "html" / path.relative_to(source)).with_suffix(".html")
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(sources(path), "utf-8")
+
+
 def _build_book(source: Path, work: Path, jobs: int) -> int:
     """Build a book; what each build would look for or compile is that of the others."""
     import jinja2
@@ -254,7 +276,7 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
                 continue
             with os.fdopen(descriptors[0]) as file:
                 request = json.load(file)
-            if request["kind"] == BOOKS:
+            if request["kind"] == BOOKS and UNBUILT not in request["environment"]:
                 _preload_sphinx()
             pid = os.fork()
             if pid == 0:
@@ -326,6 +348,8 @@ def _run(address: str, request: dict[str, Any]) -> None:
     if request["kind"] == BOOKS:
         time.tzset()
         source, work, jobs = request["arguments"]
+        if UNBUILT in os.environ:
+            sys.exit(_as_sources(Path(source), Path(work)))
         sys.exit(_build_book(Path(source), Path(work), int(jobs)))
     if request["kind"] == SCRIPT:
         forkserver._forkserver.__init__()  # also what models are forked from
@@ -341,7 +365,13 @@ def _run(address: str, request: dict[str, Any]) -> None:
         sys.argv = [request["kind"], *map(str, request["descriptors"]), str(os.getppid())]
         notebook_server.main()
         return
-    forkserver._forkserver.ensure_running = lambda: None
+    if modules := os.environ.get(IMPORTED, "").split():
+        from soundcheck.models import processes
+
+        processes.PRELOADED += tuple(modules)
+        forkserver._forkserver.__init__()
+    else:
+        forkserver._forkserver.ensure_running = lambda: None
     notebooks.subprocess = site.subprocess = Preloaded(address).subprocess()
     sys.argv = ["soundcheck", *request["arguments"]]
     cli.main()

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import soundfile
 import yaml
+from preloaded import sources
 
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.table import read_results
@@ -109,13 +110,7 @@ class Run:
 
     def shown(self, *names: str, kind: str = "notebooks") -> str:
         """Give the HTML that a notebook has made for its page: ``shown("mine", "fairness_sex")``."""
-        path = (self.out / kind).joinpath(*names).with_suffix(".ipynb")
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        texts = [cell["source"] for cell in cells if cell["cell_type"] == "markdown"]
-        texts += [
-            each.get("data", {}).get("text/html", "") for cell in cells for each in cell.get("outputs", ())
-        ]
-        return "\n".join("".join(text) for text in texts)
+        return sources((self.out / kind).joinpath(*names).with_suffix(".ipynb"))
 
 
 def started(

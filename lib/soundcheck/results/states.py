@@ -150,6 +150,8 @@ def _passes_here(frame: pd.DataFrame) -> pd.Series:
 
 def counting(frame: pd.DataFrame) -> pd.Series:
     """Give for each row the index of the row that counts for it: its own, or that of the other group."""
+    if frame["mirrors"].eq("").all():
+        return pd.Series(frame.index, frame.index)
     places = pd.Series(frame.index, pd.MultiIndex.from_frame(frame[[*_PAIR, "group"]]))
     names = frame["group"].where(frame["mirrors"].eq(""), frame["mirrors"])
     keys = pd.MultiIndex.from_frame(frame[_PAIR].assign(group=names))

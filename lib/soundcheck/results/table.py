@@ -56,8 +56,8 @@ def columns_of(schema: Schema, *kinds: str) -> list[str]:
 
 def frame_of(schema: Schema, columns: Mapping[str, Sequence]) -> pd.DataFrame:
     """Make a table of plain values; truths stay ``True``, ``False`` and ``None``."""
-    return pd.DataFrame(
-        {name: pd.Series(list(columns[name]), dtype=_DTYPES[kind]) for name, kind in schema.items()}
+    return pd.DataFrame(  # of arrays: indices of series would be compared with each other
+        {name: pd.Series(list(columns[name]), dtype=_DTYPES[kind]).array for name, kind in schema.items()}
     )
 
 
@@ -208,7 +208,7 @@ def read_results(path: str | os.PathLike, *, older: bool = False) -> pd.DataFram
     frame = read_csv(path, RESULTS, _NEWER if older else ())
     problems = Problems()
     for column, what, rows in _contradictions(frame):
-        for line, cell in frame.loc[rows, column].items():
+        for line, cell in frame.loc[rows, column].items() if rows.any() else ():
             text = quoted("" if pd.isna(cell) else cell)
             problems.add(f"{path.name} line {line}, column {column}", f"{text} {what}", _DO_NOT_EDIT)
     for line in frame.index[frame.duplicated(list(KEY))]:
@@ -241,11 +241,12 @@ def _contradictions(frame: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]
     for name in columns_of(RESULTS, "int"):
         yield name, "is negative", frame[name].lt(0)
     for name in _SHARES:
-        yield name, "is not between 0 and 1", frame[name].notna() & ~frame[name].between(0, 1)
+        yield name, "is not between 0 and 1", (frame[name] < 0) | (frame[name] > 1)
     for low in _LOWER_ENDS:
         high = low.replace("low", "high")
-        wrong = frame[low].gt(frame[high]) | frame[low].isna().ne(frame[high].isna())
-        yield low, f"is above {high}, or one of them is missing", wrong
+        lowest, highest = frame[low].to_numpy(), frame[high].to_numpy()
+        wrong = (lowest > highest) | (pd.isna(lowest) != pd.isna(highest))
+        yield low, f"is above {high}, or one of them is missing", pd.Series(wrong, frame.index)
     of_gap = frame["rule"].isin(GAP_RULES)  # a reference has no gap
     numbers = {"passed": frame["gap"].where(of_gap, frame["value"]), "reference_passed": frame["reference"]}
     for name, number in numbers.items():

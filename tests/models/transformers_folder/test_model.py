@@ -11,6 +11,7 @@ import soundfile
 import yaml
 from late import late
 from library_models import Project, load_model, noises
+from preloaded import IMPORTED
 from tests.models.transformers_folder.tiny_transformers import moonshine, paired, wav2vec2, whisper
 from tones import make
 
@@ -28,6 +29,8 @@ ROWS = yaml.safe_load(Path(__file__).with_name("refused.yml").read_text("utf-8")
 EMOTION = "tasks: [emotion], labels: {ang: anger, neu: neutral, sad: sadness, oth: }"
 CLASSES = ["anger", "happiness", "neutral", "sadness"]
 DIMENSIONS = ["Arousal", "dominance", "valence"]
+LARGE = "auto.modeling_auto auto.feature_extraction_auto wav2vec2.modeling_wav2vec2".split()
+LARGE = " ".join(f"transformers.models.{name}" for name in LARGE)  # takes seconds in each process of a model
 SIGNALS = noises(16000, 12345, 9000, 15999, 12345, 3000)
 
 
@@ -278,7 +281,8 @@ def test_a_run_gives_what_the_library_gives(tmp_path, networks, undrawn):
     shutil.copytree(networks / "values", world / "values")
     model = "models:\n  m: {transformers: values, tasks: [arousal], batch: 4}\n"
     (world / "suite.yml").write_text(f"{begin}{model}families: [correctness_regression]\nstudies: false\n")
-    done = undrawn("run", "suite.yml", "--out", "out", "--no-book", "--no-code", cwd=world)
+    words = ("run", "suite.yml", "--out", "out", "--no-book", "--no-code")
+    done = undrawn(*words, cwd=world, **{IMPORTED: LARGE})
     assert done.returncode == 0, done.stderr
     table = pd.read_parquet(world / "out" / "predictions" / "m" / "tones.parquet")
     assert len(table) == 12 and table["error"].isin(["", None]).all()
