@@ -39,6 +39,7 @@ models:
   strict: {{python: "tones:strict", tasks: [transcript], corpora: [tones], families: [{UNDER_CHANGES}]}}
   silent: {{python: "tones:silent", tasks: [transcript], corpora: [tones], families: [{UNDER_CHANGES}]}}
 limits:
+  levels: 2
   transformations:
     asr_fairness: [Noise, Scale]
     asr_fault_localisation: [Noise, Scale]
