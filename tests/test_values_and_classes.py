@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, expectations, run, sound, write
+from runs import Run, expectations, inside, run, sound, write
 from scipy import stats
 from scipy.spatial import distance
 from sklearn import metrics
@@ -259,7 +259,7 @@ def test_what_cannot_be_tested_says_why(whole):
         assert reasons.str.contains(why, regex=False).any(), reasons.unique()
 
 
-def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
+def test_thresholds_for_four_classes_judge_no_seven(whole):
     rows = whole.rows(corpus="db", evidence="shown")
     rows = rows[rows["model"].ne("other")]
     rows = rows[rows["family"].isin(OF_ALL_TESTS)]
@@ -280,7 +280,7 @@ def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
     # The terminal, the gate, JUnit and the comparison say it, too.
     count = int(states.counted(whole.rows(model="mine"))["state"].eq(states.REPORTED).sum())
     assert count > 8 and re.search(rf"^mine: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
-    assert f", {count} reported" in undrawn("check", "out", "--model", "mine", cwd=whole.out.parent).stdout
+    assert f", {count} reported" in inside("check", "out", "--model", "mine", cwd=whole.out.parent).stdout
     cases = {c.get("name"): c for c in ElementTree.parse(whole.out / "junit.xml").iter("testcase")}
     (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
     assert case.tag == "skipped" and "no threshold for feeling" in case.get("message")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
+import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -15,10 +19,12 @@ from typing import Any
 import nbformat
 import numpy as np
 import pandas as pd
+import pytest
 import soundfile
 import yaml
 from preloaded import sources
 
+from soundcheck import cli
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.table import read_results
 
@@ -128,6 +134,27 @@ def started(
         timeout=timeout,
         check=False,
     )
+
+
+def inside(*words: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
+    """Run the command in this process: for those that start none, and leave nothing behind in it."""
+    streams, code, thresholds = (io.StringIO(), io.StringIO()), 0, gc.get_threshold()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(streams[0]),
+        contextlib.redirect_stderr(streams[1]),
+    ):
+        patch.chdir(cwd)
+        patch.setattr(sys, "argv", ["soundcheck", *map(str, words)])
+        patch.setattr(signal, "signal", lambda *_: None)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+    gc.set_threshold(*thresholds)
+    return subprocess.CompletedProcess(words, code, *(stream.getvalue() for stream in streams))
 
 
 def run(
