@@ -114,8 +114,7 @@ def predicted(whole):
     """Predictions by file: ``predicted("Low Quality Phone")``, without signals left as they were."""
     table = whole.predictions("mine", "talk", None)
     table = table[~table["drawn"].str.contains('"unchanged": true', regex=False)]
-    scaled = (table["intensity"] - 1) / 6
-    table = table.assign(file=table["key"].str.split("|").str[0], intensity=scaled)
+    table = table.assign(file=table["key"].str.split("|").str[0], intensity=(table["intensity"] - 1) / 6)
     changes = {name: one.identity for family in FAMILIES for name, one in read_family(family).changes.items()}
 
     def of(change=""):
@@ -172,11 +171,9 @@ def test_shares_and_quality_equal_the_formula(whole, predicted, folder):
 
 
 def test_pairs_of_recordings_equal_the_formula(whole, predicted):
-    intensity = predicted()["intensity"]
-    near = [file for file in intensity.index if file.endswith("_near.wav")]
-    moved = np.abs(
-        intensity[near].to_numpy() - intensity[[f.replace("near", "far") for f in near]].to_numpy()
-    )
+    clean = predicted()["intensity"]
+    near = [file for file in clean.index if file.endswith("_near.wav")]
+    moved = np.abs(clean[near].to_numpy() - clean[[f.replace("near", "far") for f in near]].to_numpy())
     row = whole.rows(family=CONDITION, task="intensity").iloc[0]
     assert row["value"] == pytest.approx((moved < 0.05).mean(), abs=1e-9)
     assert (row["segments"], row["blocks"], row["label"]) == (12, 6, "near to far")  # 13 are near, 12 far

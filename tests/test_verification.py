@@ -52,9 +52,7 @@ thresholds: gap
 limits: {levels: 2, transformations: {verification_robustness: [Noise, Packet Loss]}}
 corpora:
   voices: {format: csv, path: data/segments.csv, trials: data/trials.txt, families: [speaker_verification]}
-  made:
-    {format: csv, path: data/segments.csv, families: [verification_robustness],
-    blocks: [sex, accent]}  # trials draw speakers all the same
+  made: {format: csv, path: data/segments.csv, blocks: [sex, accent], families: [FAMILY]}  # draws speakers
   listed: {format: trials, path: trials.csv, audio: false}
   enrolled: {format: csv, path: data/segments.csv, trials: models.txt, enrolments: enrolments.txt, \
 families: [speaker_verification]}

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
-import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -22,9 +18,11 @@ import pandas as pd
 import pytest
 import soundfile
 import yaml
+from click.testing import CliRunner
 from preloaded import sources
 
-from soundcheck import cli
+from soundcheck.cli import commands
+from soundcheck.common.messages import EXIT_BAD_INPUT, SoundcheckError
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.table import read_results
 
@@ -137,24 +135,16 @@ def started(
 
 
 def inside(*words: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
-    """Run the command in this process: for those that start none, and leave nothing behind in it."""
-    streams, code, thresholds = (io.StringIO(), io.StringIO()), 0, gc.get_threshold()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(streams[0]),
-        contextlib.redirect_stderr(streams[1]),
-    ):
+    """Run a command that starts no process in this one."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.chdir(cwd)
-        patch.setattr(sys, "argv", ["soundcheck", *map(str, words)])
-        patch.setattr(signal, "signal", lambda *_: None)
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-    gc.set_threshold(*thresholds)
-    return subprocess.CompletedProcess(words, code, *(stream.getvalue() for stream in streams))
+        ended = CliRunner(env=environment).invoke(commands, [*map(str, words)])
+    code, errors = ended.exit_code, ended.stderr
+    if isinstance(ended.exception, SoundcheckError):
+        code, errors = EXIT_BAD_INPUT, f"{errors}{ended.exception}\n"
+    elif ended.exception and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    return subprocess.CompletedProcess(words, code, ended.stdout, errors)
 
 
 def run(
