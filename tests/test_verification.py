@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import soundfile
 import yaml
-from runs import Run, changed, expectations, inside, refused, run, sound, write
+from runs import Run, changed, expectations, refused, run, sound, write
 from sklearn import metrics
 
 from soundcheck.common import resources
@@ -329,10 +329,10 @@ def test_changes_are_those_of_plain_loops(whole, stressed):
     assert row["value"] > 0.1 and row["passed"] is False  # no answer is no gain
 
 
-def test_slips_are_told_at_once(folder):
+def test_slips_are_told_at_once(folder, command):
     for old, new, message in (
         ("[Noise, Packet Loss]", "[Nois]", f"{STRESS} has no change from mild to severe 'Nois'"),
         ("[listed]", "[made]", "no corpus that it is asked about brings a list of trials"),
     ):
         write(folder, {"slip.yml": changed(SUITE, {old: new})})
-        assert message in refused(inside, folder, "run", "slip.yml", "--out", "slip")
+        assert message in refused(command, folder, "run", "slip.yml", "--out", "slip")

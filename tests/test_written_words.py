@@ -7,7 +7,7 @@ import jiwer
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, inside, refused, run, write
+from runs import Run, refused, run, write
 
 pytestmark = pytest.mark.slow
 
@@ -191,9 +191,9 @@ def test_two_scripts_have_a_mixed_error_rate_and_nobody_is_accused_of_another_sc
     assert message in whole.shown("known", "asr_formatting")
 
 
-def test_bad_wordings_are_refused_with_their_row(tmp_path):
+def test_bad_wordings_are_refused_with_their_row(tmp_path, command):
     write(texts(tmp_path), {"talk.csv": "file,transcript\na.wav,go\nb.wav,go { left / right\n"})
-    message = refused(inside, tmp_path, "run", "suite.yml", "--plan")
+    message = refused(command, tmp_path, "run", "suite.yml", "--plan")
     assert re.search(r"talk\.csv.*3.*\{ and not closed", message), message
 
 
