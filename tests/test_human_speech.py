@@ -17,27 +17,24 @@ studies: false
 limits: {{segments_per_change: 18}}
 corpora:
   people: {{format: csv, path: few.csv, root: {root}}}
-  digits: {{format: csv, path: few.csv, root: {root}}}
 models:
-  prosody: {{python: "soundcheck_demo.models.prosody:predict", tasks: [arousal, emotion], corpora: [people]}}
-  digits: {{python: "soundcheck_demo.models.recogniser:digits", tasks: [transcript], corpora: [digits]}}
-  voiceprint: {{python: "soundcheck_demo.models.voiceprint:predict", tasks: [embedding], corpora: [digits]}}
+  prosody: {{python: "soundcheck_demo.models.prosody:predict", tasks: [arousal, emotion]}}
+  digits: {{python: "soundcheck_demo.models.recogniser:digits", tasks: [transcript]}}
+  voiceprint: {{python: "soundcheck_demo.models.voiceprint:predict", tasks: [embedding]}}
 families: [robustness_spectral_tilt, robustness_recording_condition, asr_word_errors, speaker_verification]
 """
 
 
 @pytest.fixture(scope="module")
 def segments(speech):
-    return pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
-
-
-def each_once(segments):
-    return segments.groupby(["speaker", "transcript"]).head(1)
+    """Each digit once by each speaker."""
+    table = pd.read_csv(speech / "segments.csv", dtype=str, keep_default_na=False)
+    return table.groupby(["speaker", "transcript"]).head(1)
 
 
 @pytest.fixture(scope="module")
 def whole(segments, speech, tmp_path_factory, undrawn, shared_cache) -> Run:
-    files = {"few.csv": each_once(segments), "suite.yml": SUITE.format(root=speech)}
+    files = {"few.csv": segments, "suite.yml": SUITE.format(root=speech)}
     folder = write(tmp_path_factory.mktemp("people"), files)
     return run(undrawn, folder, "--no-book", SOUNDCHECK_CACHE=str(shared_cache))
 
@@ -70,11 +67,11 @@ def test_speakers_are_verified(whole, segments):
 
 
 def test_measured_columns_are_plausible(segments, speech, tmp_path):
-    few = each_once(segments)
-    for file in few["file"]:
+    for file in segments["file"]:
         (tmp_path / file).parent.mkdir(exist_ok=True)
         shutil.copyfile(speech / file, tmp_path / file)
-    measured = human_speech.measured_corpus(write(tmp_path, {"segments.csv": few}) / "segments.csv").segments
+    table = write(tmp_path, {"segments.csv": segments}) / "segments.csv"
+    measured = human_speech.measured_corpus(table).segments
     assert len(measured) == 60 and measured["bandwidth"].between(3300, 4000).all()  # recorded at 8 kHz
     assert measured["clipping"].max() < 0.001 and measured["level"].between(-55, -10).all()
     assert measured["signal_to_noise"].between(0, 70).all()
