@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, expectations, run, sound, write
+from runs import Run, expectations, inside, run, sound, write
 
 pytestmark = pytest.mark.slow
 
@@ -59,25 +59,25 @@ def whole(tmp_path_factory, unbuilt) -> Run:
     return run(unbuilt, folder)
 
 
-def test_last_lines_record_and_gate_name_the_direction_and_the_key(whole, undrawn):
+def test_last_lines_record_and_gate_name_the_direction_and_the_key(whole):
     lines = whole.done.stdout
     assert re.search(rf"Caveat: distances, voices, embedding: equal error rate .* {re.escape(TURNED)}", lines)
     assert "worse than chance at embedding" in lines and "hollow at embedding" not in lines
     assert "Caveat: similar" not in lines  # the same scores with the key that mends them
     assert re.search(rf"Caveat: moody: [1-9]\d* of \d+ {TWICE}", lines)
     assert {caveat["model"] for caveat in whole.record["caveats"]} == {"moody", "distances"}
-    every = undrawn("check", "out", cwd=whole.out.parent).stdout
+    every = inside("check", "out", cwd=whole.out.parent).stdout
     assert TURNED in every and TWICE in every
-    assert "Caveat" not in undrawn("check", "out", "--model", "similar", cwd=whole.out.parent).stdout
+    assert "Caveat" not in inside("check", "out", "--model", "similar", cwd=whole.out.parent).stdout
 
 
-def test_sheet_card_and_pages_say_it_above_their_numbers(whole, undrawn):
+def test_sheet_card_and_pages_say_it_above_their_numbers(whole):
     folder = whole.out.parent
     words = ("--model", "distances", "--text", "lines.md", "--out", "s.html")
-    sheet = undrawn("sheet", "out", *words, cwd=folder).stdout
+    sheet = inside("sheet", "out", *words, cwd=folder).stdout
     assert "How good: distances is worse than chance:" in sheet and TURNED in sheet
     assert "**Caveat:**" in (folder / "lines.md").read_text() and TURNED in (folder / "s.html").read_text()
-    assert undrawn("card", "out", "--model", "moody", "--out", "card", cwd=folder).returncode == 0
+    assert inside("card", "out", "--model", "moody", "--out", "card", cwd=folder).returncode == 0
     assert TWICE in (folder / "card" / "README.md").read_text()
     for page in expectations("caveats", "pages"):
         text = whole.page(page)

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 import tones
-from runs import Run, changed, expectations, refused, write
+from runs import Run, changed, expectations, inside, refused, write
 
 from soundcheck.results.record import RunRecord
 
@@ -41,7 +41,7 @@ def whole(project) -> Run:
 
 
 @pytest.fixture
-def copy(whole, tmp_path, undrawn) -> tones.Project:
+def copy(whole, tmp_path) -> tones.Project:
     """The data and the tables of the run, beside which a suite may say something else."""
     (tmp_path / "out").mkdir()
     for name in ("results.csv", "run.json"):
@@ -49,7 +49,7 @@ def copy(whole, tmp_path, undrawn) -> tones.Project:
     shutil.copytree(whole.out.parent / "data", tmp_path / "data")
     shutil.copy(whole.out.parent / "my_model.py", tmp_path)
     write(tmp_path, {"suite.yml": SUITE})
-    return tones.Project(tmp_path, undrawn)
+    return tones.Project(tmp_path, inside)
 
 
 def test_the_book_says_what_the_suite_decided(whole):
@@ -87,9 +87,9 @@ def test_rules_of_the_suite_as_it_is_now(whole, copy):
 
 
 @pytest.mark.parametrize(("options", "words"), expectations("own rules", "check").items())
-def test_bad_options_are_refused(copy, undrawn, options, words):
+def test_bad_options_are_refused(copy, options, words):
     write(copy.folder, {"other.yml": SHIPPED.replace("loud:", "theirs:")})
-    assert words in refused(undrawn, copy.folder, "check", "out", *options.split())
+    assert words in refused(inside, copy.folder, "check", "out", *options.split())
 
 
 def test_accepted_failures_are_recorded_and_a_worse_model_is_found(project):

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, run, sound, write
+from runs import Run, inside, run, sound, write
 
 pytestmark = pytest.mark.slow
 
@@ -133,16 +133,16 @@ def test_no_prediction_of_the_old_weights_is_believed_and_the_reason_is_told(fol
     assert set(models["use"]["seen_files"]) == {"at_use.py", "use.txt"}
 
 
-def test_card_history_and_baseline_say_that_it_is_another_model(folder, runs, undrawn):
+def test_card_history_and_baseline_say_that_it_is_another_model(folder, runs):
     first, retrained = (runs[name][1]["use"]["fingerprint"] for name in ("first", "retrained"))
-    undrawn("card", "retrained", "--model", "use", "--out", "card", cwd=folder)
+    inside("card", "retrained", "--model", "use", "--out", "card", cwd=folder)
     text = (folder / "card" / "README.md").read_text()
     assert retrained[:16] in text and first[:16] not in text
     assert "of code, options and content of at_use.py, use.txt" in text.replace("\\", "")
-    undrawn("history", "kept", "--out", "message", cwd=folder)
+    inside("history", "kept", "--out", "message", cwd=folder)
     frame = pd.read_csv(folder / "message" / "history.csv")
     last = frame[frame["position"].eq(2) & frame["value"].notna() & frame["model"].eq("use")]
     assert len(last) and last["joined"].eq("to another model").all() and last["changed"].eq("model").all()
     assert last["reason"].eq("another model (other content of use.txt)").all()
-    done = undrawn("check", "retrained", "--baseline", "first", cwd=folder)
+    done = inside("check", "retrained", "--baseline", "first", cwd=folder)
     assert "model use is another one (other content of use.txt)" in done.stdout

@@ -17,7 +17,7 @@ from soundcheck.suite.thresholds import read_family
 pytestmark = pytest.mark.slow
 
 RATE = 16000
-TASKS = (BUILTIN["arousal"], BUILTIN["emotion"], Task("intensity", "regression", low=1, high=7))
+TASKS = (BUILTIN["emotion"], Task("intensity", "regression", low=1, high=7))
 SHARE = "Percentage Unchanged Predictions"
 FAMILIES = """
 robustness_background_noise robustness_low_quality_phone robustness_recording_condition
@@ -30,12 +30,12 @@ import numpy as np
 def predict(signal, sampling_rate):
     """Crossings of zero and level; no answer for one length."""
     if len(signal) == 4321:
-        return {"arousal": float("nan"), "emotion": "anger", "intensity": 4.0}
+        return {"emotion": "anger", "intensity": float("nan")}
     crossings = float(np.mean(np.diff(np.sign(signal)) != 0)) if len(signal) > 1 else 0.0
     level = 10 * np.log10(max(1e-12, float(np.mean(np.square(signal)))))
     emotion = "anger" if crossings > 0.2 else "happiness" if crossings > 0.15 else "sadness"
-    arousal = float(np.clip(1.8 * crossings + (level + 30) / 200, 0, 1))
-    return {"arousal": arousal, "emotion": emotion, "intensity": 1 + 6 * arousal}
+    share = float(np.clip(1.8 * crossings + (level + 30) / 200, 0, 1))
+    return {"emotion": emotion, "intensity": 1 + 6 * share}
 '''
 SUITE = f"""
 title: Robustness
@@ -50,7 +50,7 @@ tasks:
 corpora:
   talk: {{format: csv, path: data/segments.csv}}
 models:
-  mine: {{python: "my_model:predict", tasks: [arousal, emotion, intensity]}}
+  mine: {{python: "my_model:predict", tasks: [emotion, intensity]}}
 families: [{", ".join(FAMILIES)}]
 """
 
@@ -75,13 +75,13 @@ def voice(rng, seconds):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder, rng, rows = tmp_path_factory.mktemp("robustness"), np.random.default_rng(7), []
-    for speaker, item in itertools.product(range(6), range(3)):
+    for speaker, item in itertools.product(range(6), range(2)):
         near = voice(rng, 0.5)
         for condition, signal in (("near", near), ("far", 0.7 * near + 0.3 * np.roll(near, 40))):
             name = f"s{speaker}_{item}_{condition}.wav"
             sound(folder / "data" / name, signal)
             emotion = ("anger", "happiness", "sadness")[(speaker + item) % 3] if item < 1 else ""
-            rows.append((name, f"s{speaker}", item, condition, round(rng.uniform(), 3), emotion))
+            rows.append((name, f"s{speaker}", item, condition, round(rng.uniform(1, 7), 2), emotion))
     for n, (name, signal) in enumerate(
         {
             **{"silent": np.zeros(8000), "short": voice(rng, 0.02), "no answer": voice(rng, 4321 / RATE)},
@@ -89,7 +89,7 @@ def folder(tmp_path_factory):
         }.items()
     ):
         sound(folder / "data" / f"{name}.wav", signal)
-        rows.append((f"{name}.wav", f"s{n}", name, "near" if name == "alone" else "", 0.5, "anger"))
+        rows.append((f"{name}.wav", f"s{n}", name, "near" if name == "alone" else "", 4, "anger"))
     for kind, n in itertools.product(("speech", "music", "noise"), range(3)):
         sound(folder / "musan" / kind / f"{n}.wav", voice(rng, 0.2 + n))
     for name, seconds in (("a", 0.1), ("b", 0.3)):
@@ -99,8 +99,7 @@ def folder(tmp_path_factory):
         tail[:5, 0] = 0
         tail[5, 0] = 20
         sound(folder / "rooms" / room / "ir.wav", tail / 30, 48000)
-    table = pd.DataFrame(rows, columns=["file", "speaker", "item", "condition", "arousal", "emotion"])
-    table = table.assign(intensity=1 + 6 * table["arousal"])
+    table = pd.DataFrame(rows, columns=["file", "speaker", "item", "condition", "intensity", "emotion"])
     write(folder, {"data/segments.csv": table, ROOM_TABLE: distances(1, 1.2, 2.5)})
     return write(folder, {"my_model.py": MODEL, "suite.yml": SUITE, BROKEN: "this is no music"})
 
@@ -115,7 +114,7 @@ def predicted(whole):
     """Predictions by file: ``predicted("Low Quality Phone")``, without signals left as they were."""
     table = whole.predictions("mine", "talk", None)
     table = table[~table["drawn"].str.contains('"unchanged": true', regex=False)]
-    table = table.assign(file=table["key"].str.split("|").str[0])
+    table = table.assign(file=table["key"].str.split("|").str[0], intensity=(table["intensity"] - 1) / 6)
     changes = {name: one.identity for family in FAMILIES for name, one in read_family(family).changes.items()}
 
     def of(change=""):
@@ -128,12 +127,12 @@ def predicted(whole):
 def test_what_has_no_prediction_is_told(whole):
     assert "mine gave no prediction for" in whole.done.stdout
     reasons = pd.read_csv(whole.out / "left_out.csv").groupby("item")["reason"].first()
-    assert reasons["no answer.wav"] == "arousal is nan, not a number"
+    assert reasons["no answer.wav"] == "intensity is nan, not a number"
     assert "no answer.wav Babble Noise" in reasons.index
     assert reasons["music: broken.mp3"].startswith("no audio format that is read here")
     table = whole.predictions("mine", "talk", None)
     for name in ("silent.wav", "short.wav", "full scale.wav"):
-        assert table.loc[table["key"].str.startswith(name), "arousal"].notna().mean() > 0.95
+        assert table.loc[table["key"].str.startswith(name), "intensity"].notna().mean() > 0.95
 
 
 def test_every_test_of_every_family_is_judged_and_nothing_of_a_sweep(whole):
@@ -150,7 +149,7 @@ def test_shares_and_quality_equal_the_formula(whole, predicted, folder):
     """Quality rests on labelled segments, the share of unchanged predictions on all."""
     before, after = predicted(), predicted("Low Quality Phone")
     for task, unchanged in (
-        ("arousal", (before["arousal"] - after["arousal"]).abs() < 0.05),
+        ("intensity", (before["intensity"] - after["intensity"]).abs() < 0.05),
         ("emotion", before["emotion"] == after["emotion"]),
     ):
         both = before[task].notna() & after[task].notna()
@@ -172,19 +171,19 @@ def test_shares_and_quality_equal_the_formula(whole, predicted, folder):
 
 
 def test_pairs_of_recordings_equal_the_formula(whole, predicted):
-    arousal = predicted()["arousal"]
-    near = [file for file in arousal.index if file.endswith("_near.wav")]
-    moved = np.abs(arousal[near].to_numpy() - arousal[[f.replace("near", "far") for f in near]].to_numpy())
-    row = whole.rows(family=CONDITION, task="arousal").iloc[0]
+    clean = predicted()["intensity"]
+    near = [file for file in clean.index if file.endswith("_near.wav")]
+    moved = np.abs(clean[near].to_numpy() - clean[[f.replace("near", "far") for f in near]].to_numpy())
+    row = whole.rows(family=CONDITION, task="intensity").iloc[0]
     assert row["value"] == pytest.approx((moved < 0.05).mean(), abs=1e-9)
-    assert (row["segments"], row["blocks"], row["label"]) == (18, 6, "near to far")  # 19 are near, 18 far
+    assert (row["segments"], row["blocks"], row["label"]) == (12, 6, "near to far")  # 13 are near, 12 far
     assert "have no partner under" in whole.page(f"results/mine/{CONDITION}")
 
 
 def test_rooms_are_compared_with_the_base_and_not_with_the_clean_signal(whole, predicted):
-    base, other = (predicted(f"{kind} Room")["arousal"] for kind in ("Base", "Simulated"))
+    base, other = (predicted(f"{kind} Room")["intensity"] for kind in ("Base", "Simulated"))
     both = base.notna() & other.notna()
-    row = whole.row(f"{SHARE} Simulated Room", task="arousal")
+    row = whole.row(f"{SHARE} Simulated Room", task="intensity")
     assert row["value"] == pytest.approx(((base - other).abs()[both] < 0.05).mean(), abs=1e-9)
 
 

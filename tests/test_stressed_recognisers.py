@@ -43,8 +43,8 @@ def hearing(signal, sampling_rate):
 
 
 def going_on(signal, sampling_rate):
-    """Write what is heard, and go on writing in long silence; hostile words, too."""
-    said = hearing(signal, sampling_rate)["transcript"]
+    """Write what is heard, and go on writing in long silence; hostile words, too, and one again and again."""
+    said = hearing(signal, sampling_rate)["transcript"].strip() or "thanks " * 100
     return {"transcript": said + (" <b>thanks</b> for watching" if len(signal) > 30 * 16000 else "")}
 
 
@@ -55,12 +55,9 @@ def silent(signal, sampling_rate):
 def endless(signal, sampling_rate):
     return {"transcript": "thanks " * 20000 if np.abs(signal).max() < 0.2 else "stop"}
 
-
-def thanks(signal, sampling_rate):
-    return {"transcript": "thanks " * 100}
 '''
 STRESSED = ("beats", "failing")
-WRITING = ("hearing", "going_on", "silent", "endless", "thanks")
+WRITING = ("hearing", "going_on", "silent", "endless")
 LEVELS = {"Noise": ["4", "2", "0"], "Packet Loss": ["5", "40"], "Amplitude": ["2", "0.5"]}
 SUITE = f"""
 title: Stress and silence
@@ -73,8 +70,6 @@ corpora:
   beats: {{format: csv, path: beats.csv, families: [{STRESS}]}}
   beeps: {{format: csv, path: beeps.csv, families: [{UNSPOKEN}]}}
 models:
-  german:
-    {{python: "writers:hearing", tasks: [transcript], corpora: [beeps], card: {{languages: [deu, fr]}}}}
   MODELS
 families: [{STRESS}, {UNSPOKEN}]
 sounds: {{noise: sounds, other_language: sounds/foreign}}
@@ -117,7 +112,8 @@ def whole(tmp_path_factory, undrawn) -> Run:
     models = []
     for name in dict.fromkeys(STRESSED + WRITING):
         corpora = ["beats"] * (name in STRESSED) + ["beeps"] * (name in WRITING)
-        models.append(f'{name}: {{python: "writers:{name}", tasks: [transcript], corpora: {corpora}}}')
+        card = ", card: {languages: [deu, fr]}" * (name == "endless")
+        models.append(f'{name}: {{python: "writers:{name}", tasks: [transcript], corpora: {corpora}{card}}}')
     files = {"beats.csv": beats, "beeps.csv": beeps(folder), "writers.py": MODEL}
     files[f"thresholds/{STRESS}.yml"] = yaml.safe_dump(family, sort_keys=False)
     files["suite.yml"] = SUITE.replace("MODELS", "\n  ".join(models))
@@ -255,8 +251,8 @@ def test_what_each_recogniser_does_wrong_is_judged(whole):
         ("hearing", "Share Of Empty Answers", "Silence", True),
         ("hearing", "Inserted Words Per Minute", "Speech Then Silence", True),
         ("going_on", "Inserted Words Per Minute", "Speech Then Silence", False),
-        ("thanks", "Repeated Words", "Silence", False),
-        ("thanks", "Characters Per Minute", "White Noise", False),
+        ("going_on", "Repeated Words", "Silence", False),
+        ("hearing", "Characters Per Minute", "White Noise", False),
     ):
         assert whole.row(test, kind, model=model)["passed"] is passed, (model, test)
     assert whole.rows(model="silent", family=UNSPOKEN)["passed"].eq(True).all()
@@ -271,10 +267,10 @@ def test_speech_in_another_language_is_judged_unless_the_recogniser_knows_it(who
     assert row["segments"] == len(french) == 4 and not row["passed"]
     message = "4 of 12 segments are in fra, which the recogniser does not know"
     assert message in whole.shown("hearing", UNSPOKEN)
-    german = set(whole.rows(model="german")["label"])
+    german = set(whole.rows(model="endless")["label"])
     assert IN_CORPUS in german and "Other Language" not in german
     message = "Other Language is not judged: the recogniser knows deu, and some of the sounds"
-    assert message in whole.shown("german", UNSPOKEN)
+    assert message in whole.shown("endless", UNSPOKEN)
 
 
 def test_no_transcript_is_no_empty_one(whole):

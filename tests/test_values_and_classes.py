@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, expectations, run, sound, write
+from runs import Run, expectations, inside, run, sound, write
 from scipy import stats
 from scipy.spatial import distance
 from sklearn import metrics
@@ -26,11 +26,11 @@ TASKS = (
     Task("feeling", "classification", SEVEN),
     Task("intensity", "regression", low=1, high=7),
 )
-OF_ALL_TESTS = """
-correctness_classification correctness_regression correctness_consistency correctness_distribution
-correctness_speaker_average correctness_speaker_ranking fairness_accent fairness_language
-""".split()
-LABELLED = (*OF_ALL_TESTS, "fairness_linguistic_sentiment", "fairness_pitch", "fairness_sex")
+CORRECTNESS = "classification regression consistency distribution speaker_average speaker_ranking".split()
+CORRECTNESS = [f"correctness_{name}" for name in CORRECTNESS]
+OF_ALL_TESTS = (*CORRECTNESS, "fairness_accent", "fairness_language")
+FAIRNESS = (*OF_ALL_TESTS[-2:], "fairness_linguistic_sentiment", "fairness_pitch", "fairness_sex")
+COMPARED = ("arousal", "emotion", "feeling")  # in groups: one of each kind, and one of the suite's own
 SUITE = f"""
 title: Values and classes
 replicates: 100
@@ -44,15 +44,17 @@ corpora:
   db: {{format: csv, path: db.csv, columns: {{feeling: emotion}}, range: {{valence: [1, 7]}}}}
   odd: {{format: csv, path: odd.csv}}
 models:
-  mine: {{predictions: mine.csv, tasks: [{", ".join(task.name for task in TASKS)}], corpora: [db]}}
-  odd: {{predictions: strange.csv, tasks: [arousal, dominance, valence, emotion], corpora: [odd]}}
+  mine:
+    {{predictions: mine.csv, tasks: [{", ".join(task.name for task in TASKS)}],
+    families: [{", ".join(CORRECTNESS)}]}}
+  grouped:
+    {{predictions: mine.csv, tasks: [{", ".join(COMPARED)}], families: [{", ".join(FAIRNESS)}]}}
   other:
     {{predictions: other.csv, tasks: [feeling, arousal], corpora: [db], range: [1, 7],
     families: [correctness_classification, correctness_regression]}}
-  guess: {{random: gaussian, corpora: [db], families: [correctness_regression]}}
 comparisons:
   new: {{baseline: other, candidate: mine}}
-families: [{", ".join(LABELLED)}]
+families: [{", ".join((*CORRECTNESS, *FAIRNESS))}]
 tests:
   correctness_classification:
     Recall Per Class: {{threshold: {{feeling: 0.4}}, why: agreed}}
@@ -67,7 +69,7 @@ def guessed(rng, truth, classes, share):
     return np.where(truth.isin(classes) & (rng.random(len(truth)) < share), truth, guess)
 
 
-def many_segments(folder):
+def many_segments(folder, odd):
     """Twenty-four speakers with eight or more segments of each of seven classes, on a tone of a file each."""
     rng, rows, seconds = np.random.default_rng(0), [], 0.3
     languages = np.repeat(["deu", "eng", "zho", "dan"], [4, 10, 6, 4])
@@ -97,7 +99,7 @@ def many_segments(folder):
     other = answers.assign(feeling=worse, arousal=1 + 6 * answers["arousal"])
     files = {
         "db.csv": table.assign(valence=1 + 6 * table["valence"], intensity=1 + 6 * table["intensity"]),
-        "mine.csv": answers.assign(intensity=1 + 6 * answers["intensity"]),
+        "mine.csv": pd.concat([answers.assign(intensity=1 + 6 * answers["intensity"]), odd]),
         "other.csv": other[["file", "start", "end", "feeling", "arousal"]],
     }
     write(folder, files)
@@ -117,25 +119,27 @@ def odd_segments(folder):
     table["valence"] = rng.random(40).round(3)
     table.loc[number % 2 == 1, "valence"] = np.nan
     table.loc[[0, 1, 20, 22, 23], "emotion"], table.loc[38:, "emotion"] = "sadness", "contempt"
-    answers = table[["file"]].assign(arousal=rng.random(40).round(3), dominance=0.5, valence=0.4)
-    answers["emotion"] = ["sadness"] * 3 + ["neutral"] * 37
-    write(folder, {"odd.csv": table, "strange.csv": answers})
+    answers = table[["file"]].assign(arousal=rng.random(40).round(3), valence=0.4, intensity=4)
+    answers["feeling"], answers["emotion"] = "fear", ["sadness"] * 3 + ["neutral"] * 37
+    write(folder, {"odd.csv": table})
+    return answers
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory, unbuilt) -> Run:
     """The run of the suite, and the segments of its large corpus with labels and predictions from 0 to 1."""
     folder = tmp_path_factory.mktemp("values")
-    segments = many_segments(folder)
-    odd_segments(folder)
+    segments = many_segments(folder, odd_segments(folder))
     finished = run(unbuilt, write(folder, {"suite.yml": SUITE}))
     finished.db = segments
     return finished
 
 
 def test_every_family_that_fits_computes_every_task(whole):
-    computed = whole.rows(model="mine").dropna(subset="value")
-    for family, task in itertools.product(map(read_family, LABELLED), TASKS):
+    computed = whole.rows(corpus="db").query("model != 'other'").dropna(subset="value")
+    compared = [task for task in TASKS if task.name in COMPARED]
+    every = (*itertools.product(CORRECTNESS, TASKS), *itertools.product(FAIRNESS, compared))
+    for family, task in ((read_family(name), task) for name, task in every):
         tests = set(computed.loc[computed["family"].eq(family.name) & computed["task"].eq(task.name), "test"])
         assert bool(tests) == family.applies_to(task), (family.name, task.name)
         if tests and family.name in OF_ALL_TESTS:
@@ -161,6 +165,7 @@ def test_segments_stand_behind_every_number(whole):
 
 
 def value(whole, family, task, test, label="", group="", model="mine"):
+    model = "grouped" if family in FAIRNESS else model
     row = whole.row(test, label, group, model=model, family=family, task=task, corpus="db")
     return pytest.approx(row["value"], abs=1e-9)
 
@@ -197,7 +202,7 @@ def test_correctness_of_classes(whole):
             assert value(whole, classification, task, "Recall Per Class", label) == named[meant].mean()
             share = value(whole, distribution, task, "Relative Difference Per Class", label)
             assert share == named.mean() - meant.mean()
-        of = {"model": "mine", "family": classification, "task": task}
+        of = {"model": "mine", "corpus": "db", "family": classification, "task": task}
         assert whole.rows(test="Recall Per Class", **of)["segments"].sum() == len(labelled)
 
 
@@ -223,10 +228,9 @@ def test_consistency_against_counting(whole):
 def test_groups_against_their_average(whole, column, names):
     everybody = whole.db[whole.db[column].isin(names)]
     cells = [("emotion", "Class", label, everybody["predicted emotion"].eq(label)) for label in FOUR]
-    for task in DIMENSIONS:
-        predicted = everybody[f"predicted {task}"]
-        middle = predicted.between(0.25, 0.5, inclusive="right")
-        cells += [(task, "", "", predicted), (task, "Bin", "(0.25, 0.5]", middle)]
+    predicted = everybody["predicted arousal"]
+    middle = predicted.between(0.25, 0.5, inclusive="right")
+    cells += [("arousal", "", "", predicted), ("arousal", "Bin", "(0.25, 0.5]", middle)]
     for task, kind, label, values in cells:
         means = values.groupby(everybody[column]).mean()
         test = f"Relative Difference Per {kind}" if kind else "Mean Value"
@@ -240,12 +244,12 @@ def test_groups_against_their_average(whole, column, names):
 
 def test_what_cannot_be_tested_says_why(whole):
     for cells, why in expectations("values", "among"):
-        reasons = whole.rows(model="odd", **cells)["skipped"]
+        reasons = whole.rows(corpus="odd", **cells)["skipped"]
         assert reasons.str.contains(why, regex=False).any(), reasons.unique()
 
 
-def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
-    rows = whole.rows(model="mine", evidence="shown")
+def test_thresholds_for_four_classes_judge_no_seven(whole):
+    rows = whole.rows(corpus="db", evidence="shown").query("model != 'other'")
     rows = rows[rows["family"].isin(OF_ALL_TESTS)]
     assert rows[["state", "state_sample"]].eq(states.REPORTED).all(axis=None)
     assert rows["passed"].isna().all() and rows["value"].notna().all() and set(rows["task"]) == {"feeling"}
@@ -264,7 +268,7 @@ def test_thresholds_for_four_classes_judge_no_seven(whole, undrawn):
     # The terminal, the gate, JUnit and the comparison say it, too.
     count = int(states.counted(whole.rows(model="mine"))["state"].eq(states.REPORTED).sum())
     assert count > 8 and re.search(rf"^mine: .*, {count} reported$", whole.done.stdout, re.MULTILINE)
-    assert f", {count} reported" in undrawn("check", "out", "--model", "mine", cwd=whole.out.parent).stdout
+    assert f", {count} reported" in inside("check", "out", "--model", "mine", cwd=whole.out.parent).stdout
     cases = {c.get("name"): c for c in ElementTree.parse(whole.out / "junit.xml").iter("testcase")}
     (case,) = cases["feeling / Class Proportion Mean Absolute Error / fear"]
     assert case.tag == "skipped" and "no threshold for feeling" in case.get("message")
@@ -280,4 +284,3 @@ def test_nothing_is_dropped_silently(whole):
     assert {"sex 'alien'", "label 'contempt'"} <= set(left_out["item"])
     summary = whole.done.stdout
     assert "mine: classes that the task does not have, counted as wrong: calm (2)" in summary
-    assert {"arousal", "intensity"} <= set(whole.rows(model="guess")["task"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from runs import Run, sound, write
+from runs import Run, inside, sound, write
 
 from soundcheck.results.contrast import CONTRAST_COLUMNS
 
@@ -123,13 +123,13 @@ REPLICATES = Path("notebooks", "old", "correctness_regression.npy")
         (["BEFORE", "SPOILT"], renamed, "no model has the same name"),
     ],
 )
-def test_refused(compared, later, undrawn, tmp_path, words, spoil, why):
+def test_refused(compared, later, tmp_path, words, spoil, why):
     places = {"BEFORE": compared[0] / "build" / "compare", "LATER": later, "SPOILT": tmp_path / "spoilt"}
     if spoil:
         shutil.copytree(later, places["SPOILT"])
         spoil(places["SPOILT"])
     out = [] if "--out" in words else ["--out", tmp_path / "out"]
-    done = undrawn("compare", *(places.get(word, word) for word in words), *out, cwd=compared[0])
+    done = inside("compare", *(places.get(word, word) for word in words), *out, cwd=compared[0])
     assert done.returncode == 2 and why in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "out" / "results.csv").exists()
 

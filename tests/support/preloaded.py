@@ -220,7 +220,7 @@ def sources(path: Path) -> str:
     return "\n".join("".join(text) for text in texts)
 
 
-def _as_sources(source: Path, work: Path) -> None:
+def _as_sources(source: Path, work: Path, _: int) -> None:
     """Let each page of a book be what Sphinx would read."""
     for path in (*source.rglob("*.md"), *source.rglob("*.ipynb")):
         page = (work / "html" / path.relative_to(source)).with_suffix(".html")
@@ -348,9 +348,8 @@ def _run(address: str, request: dict[str, Any]) -> None:
     if request["kind"] == BOOKS:
         time.tzset()
         source, work, jobs = request["arguments"]
-        if UNBUILT in os.environ:
-            sys.exit(_as_sources(Path(source), Path(work)))
-        sys.exit(_build_book(Path(source), Path(work), int(jobs)))
+        build = _as_sources if UNBUILT in os.environ else _build_book
+        sys.exit(build(Path(source), Path(work), int(jobs)))
     if request["kind"] == SCRIPT:
         forkserver._forkserver.__init__()  # also what models are forked from
         exec(*request["arguments"], {})

@@ -15,10 +15,14 @@ from typing import Any
 import nbformat
 import numpy as np
 import pandas as pd
+import pytest
 import soundfile
 import yaml
+from click.testing import CliRunner
 from preloaded import sources
 
+from soundcheck.cli import commands
+from soundcheck.common.messages import EXIT_BAD_INPUT, SoundcheckError
 from soundcheck.predict.tables import read_predictions
 from soundcheck.results.table import read_results
 
@@ -128,6 +132,19 @@ def started(
         timeout=timeout,
         check=False,
     )
+
+
+def inside(*words: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
+    """Run a command that starts no process in this one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        ended = CliRunner(env=environment).invoke(commands, [*map(str, words)])
+    code, errors = ended.exit_code, ended.stderr
+    if isinstance(ended.exception, SoundcheckError):
+        code, errors = EXIT_BAD_INPUT, f"{errors}{ended.exception}\n"
+    elif ended.exception and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    return subprocess.CompletedProcess(words, code, ended.stdout, errors)
 
 
 def run(

@@ -65,7 +65,7 @@ def test_training_is_reproducible_and_names_what_it_was_trained_with(cache, monk
 
 @pytest.fixture(scope="module")
 def full(full_cache, full_corpus, speech_of):
-    """Segments of the demo with pitches of speakers, answers of both models, every other signal, voices."""
+    """Segments of the demo with pitches of speakers, answers of both models, every fourth signal, voices."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOUNDCHECK_CACHE", str(full_cache))
         patch.delenv("SOUNDCHECK_DEMO_SIZE", raising=False)
@@ -88,7 +88,7 @@ def full(full_cache, full_corpus, speech_of):
         table = table.assign(**{name: table["speaker"].map(of) for name, of in of_speakers.items()})
         # Within the patch: what comes later finds the trained model in the same cache.
         answers = {name: pd.DataFrame(rows) for name, rows in answers.items()}
-        yield table, answers, signals[::2], voices
+        yield table, answers, signals[::4], voices
 
 
 def test_the_unbiased_model_is_good_but_not_perfect(full):
@@ -99,7 +99,7 @@ def test_the_unbiased_model_is_good_but_not_perfect(full):
     assert 0.5 < quality["dominance"] < 0.85
     assert 0.4 < quality["valence"] < 0.75
     assert 0.5 < audmetric.unweighted_average_recall(table["emotion"], clean["emotion"]) < 0.8
-    clean = clean[::2].reset_index(drop=True)
+    clean = clean[::4].reset_index(drop=True)
 
     def noisy(signal):
         noise = np.random.default_rng(0).standard_normal(len(signal))
