@@ -212,8 +212,14 @@ def _nemo(index: FolderIndex) -> Iterable[Path]:
 
 
 def _parquet(index: FolderIndex) -> Iterable[Path]:
-    kinds = [str(index.columns(path).get("audio")) for path in index.ending(".parquet")[:20]]
-    return ROOT if any("binary" in kind for kind in kinds) else []  # sounds, perhaps inside of a struct
+    from pyarrow import types
+
+    kinds = [index.columns(path).get("audio") for path in index.ending(".parquet")[:20]]
+    structs = [kind for kind in kinds if kind is not None and types.is_struct(kind)]
+    binary = [
+        kind for kind in kinds if kind is not None and (types.is_binary(kind) or types.is_large_binary(kind))
+    ]
+    return ROOT if binary or any(kind.get_field_index("bytes") >= 0 for kind in structs) else []
 
 
 def _metadata(index: FolderIndex) -> Iterable[Path]:
@@ -260,7 +266,7 @@ SPEAKER = re.compile(r"(spk|spkr|speaker|actor|subj|subject|participant|user|id|
 FEW_ROWS = 3  # rows a value, below which a column of many values names somebody or something
 GROUP_VALUES = (2, 20)
 MOST_CLASSES = 50
-MANY_NUMBERS = 6  # different ones are no groups
+MANY_NUMBERS = 6  # different numbers are cut into two ranges
 MOST_GROUPS = 6
 FIRST_FILES = 20  # that are looked for
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -280,7 +286,7 @@ class InferredColumns:
     tasks: dict[str, Task] = dataclasses.field(default_factory=dict)
     # Task -> lowest and highest label, if not 0 and 1
     ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    groups: list[str] = dataclasses.field(default_factory=list)  # columns that may be worth comparing
+    groups: list[str | dict] = dataclasses.field(default_factory=list)  # columns that may be worth comparing
     splits: dict[str, int] = dataclasses.field(default_factory=dict)  # value of the column ``split`` -> rows
     audio: bool = True  # whether there is sound
     root: Path | None = None  # as the keys; ``None`` and empty if they are not needed
@@ -414,9 +420,9 @@ def _find_classes(inferred: InferredColumns) -> None:
 def _find_groups(inferred: InferredColumns) -> None:
     """Find columns with a few values that nothing else is made of."""
     frame = inferred.frame
-    used = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
-    same = [frame[name] for name in frame if name in used]  # under the names of their format, too
-    used |= {*inferred.tasks, *inferred.columns.values()}
+    ours = {*RESERVED_COLUMNS, *BUILTIN, *UNUSABLE, *MEASURED_COLUMNS}
+    used = {*ours, *inferred.tasks, *inferred.columns.values()}
+    same = [frame[name] for name in frame if name in ours]  # under the names of their format, too
     used |= {theirs for name, others in SYNONYMS.items() if name in frame for theirs in others}
     for name in frame:
         if name in used or not _NAME.fullmatch(str(name)) or len(inferred.groups) == MOST_GROUPS:
@@ -424,8 +430,13 @@ def _find_groups(inferred: InferredColumns) -> None:
         if any(frame[name].equals(other) for other in same):
             continue
         counts, numbers = frame[name].value_counts(), pd.to_numeric(frame[name].dropna(), errors="coerce")
-        few = GROUP_VALUES[0] <= len(counts) <= GROUP_VALUES[1] and counts.iloc[-1] > 1
-        if few and not (len(counts) > MANY_NUMBERS and numbers.notna().all()):
+        if len(counts) > MANY_NUMBERS and numbers.notna().all():
+            if str(name).lower() == "age":
+                border = float(numbers.median())  # of two ranges with about as many rows
+                low, high = math.floor(numbers.min()), math.ceil(numbers.max())
+                halves = {f"up to {border:g}": [low, border], f"above {border:g}": [border, high]}
+                inferred.groups.append({name: halves})
+        elif GROUP_VALUES[0] <= len(counts) <= GROUP_VALUES[1] and counts.iloc[-1] > 1:
             inferred.groups.append(str(name))
 
 

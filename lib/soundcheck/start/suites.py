@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from soundcheck.common import files, resources, templates
 from soundcheck.common.messages import InputError, Problem, did_you_mean, flow, input_error, quoted, some
 from soundcheck.common.tasks import BUILTIN, Task
+from soundcheck.corpora.segments import parse, prepare
 from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.evaluation.evaluation import obstacle
 from soundcheck.start.detect import DetectedFormat, InferredColumns, detect_format, infer_columns
-from soundcheck.suite.corpus_format import CORPUS_FORMATS
+from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
+from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
 KINDS = ("python", "command", "endpoint", "onnx", "onnx-asr", "transformers", "predictions")
@@ -44,6 +47,8 @@ def write_suite(folder: Path, kind: str | None, data: Path | None) -> str:
     inferred.tasks = inferred.tasks or {task.name: task}
     predicted = [_relative(path, folder) for path in detected.predictions] if detected else []
     kind = kind or ("predictions" if predicted or not inferred.audio else "python")
+    if detected and detected.format not in ("trials", "parquet"):
+        _check(detected, inferred)
     tasks = {"transcript": BUILTIN["transcript"]} if kind in RECOGNISERS else inferred.tasks
     written = {"suite.yml": _suite(folder, detected, inferred, kind, tasks, predicted)}
     written |= _model_files(kind, tasks, inferred, predicted)
@@ -101,6 +106,16 @@ def _suite(
 # The corpus -------------------------------------------------------------------------------------------------
 
 
+def _check(detected: DetectedFormat, inferred: InferredColumns) -> None:
+    """Refuse data that a run would refuse, before a suite is written."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = _suite(Path(folder), detected, inferred, "predictions", inferred.tasks, [])
+        write_files(Path(folder), {"suite.yml": text, "predictions.csv": ""}, "")
+        suite = read_suite(Path(folder, "suite.yml"))
+        (entry,), form = suite.corpora.values(), CORPUS_FORMATS[detected.format]
+        parse(prepare(form.read(entry, suite.tasks), entry, form.values), suite.tasks)
+
+
 def _name(path: Path) -> str:
     """Name a corpus by its folder."""
     folder = path if path.is_dir() else path.parent
@@ -140,7 +155,10 @@ def _corpus_lines(folder: Path, detected: DetectedFormat, inferred: InferredColu
     if others := [other.name for other in detected.others]:
         lines.insert(2, f"# path: could also be {some(others, 5)}")
     if not frame.empty:
-        theirs = [str(name) for name in frame if name not in {*inferred.columns}]
+        ours = {*RESERVED_COLUMNS, *BUILTIN} & {*frame}
+        given = [frame[name] for name in frame if name not in {*ours, *inferred.columns}]
+        repeated = {name for name in ours if any(frame[name].equals(other) for other in given)}
+        theirs = [str(name) for name in frame if name not in {*inferred.columns, *repeated}]
         lines.append(f"# columns in {'the first ' * inferred.part}{len(frame)} rows: {', '.join(theirs)}")
     lines.append("# description: what readers of the book should know about it")
     return lines + _families(inferred) * (not frame.empty)
@@ -213,11 +231,12 @@ def write_family(folder: Path, name: str, like: str = "") -> str:
       already.
     """
     where, shipped = f"--family {quoted(name)}", resources.names("thresholds", ".yml")
-    notebooks = (path.stem for path in (resources.root() / "notebooks").glob("*.ipynb"))
-    taken = {known.lower() for known in (*shipped, *notebooks, "all", "null")}
-    if not _FAMILY_NAME.fullmatch(name) or name.lower() in taken:
-        remedy = "Use up to 40 letters (a to z), digits and _, a letter first; no name that Soundcheck has"
+    if not _FAMILY_NAME.fullmatch(name) or name.lower() in ("all", "null"):
+        remedy = "Use up to 40 letters (a to z), digits and underscores, a letter first"
         raise input_error(where, "this cannot be the name of a family", remedy)
+    notebooks = {path.stem for path in (resources.root() / "notebooks").glob("*.ipynb")}
+    if name.lower() in {known.lower() for known in shipped} | notebooks:
+        raise input_error(where, "Soundcheck has something of this name already", "Choose another name")
     if like and like not in shipped:
         raise input_error(f"--like {quoted(like)}", "no such family", did_you_mean(like, shipped))
     if not folder.is_dir():
