@@ -9,7 +9,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.corpora.load import Corpus
-from soundcheck.corpora.trials.trial_table import generate
+from soundcheck.corpora.trials.trial_design import generate
 from soundcheck.metrics.additive import value
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.models.answers import pack

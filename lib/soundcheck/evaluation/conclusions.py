@@ -320,8 +320,8 @@ def concluded_group(
     margin: Margin,
     published: float | None,
     info: MeasureInfo,
-    by_gap: bool,
-    block: str,
+    by_gap: bool = False,
+    block: str = "speaker",
 ) -> Verdict:
     """Add what may be concluded from the difference of a group, label ``n``, to its row.
 

@@ -149,7 +149,7 @@ def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> pd.Data
         raise input_error(path.name, "the file ends in the middle of a line", AGAIN)
     table, problems = csv_table(text, path.name, remedy=AGAIN, least=0), Problems()
     if missing := [name for name in schema if name not in newer and name not in table.columns]:
-        remedy = "Give a results table that `soundcheck run` wrote in this version"
+        remedy = "Give a results table that `soundcheck run` wrote in this version, or run the suite again"
         raise input_error(path.name, f"columns are missing: {', '.join(missing[:_NAMED])}", remedy)
     columns = {}
     for name, kind in schema.items():
