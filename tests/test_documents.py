@@ -112,3 +112,13 @@ def test_the_handbook_is_built_as_any_jupyter_book(tmp_path, shared_cache, forke
     page = (html / "book" / "methods" / "robustness_background_noise.html").read_text(encoding="utf-8")
     assert "Robustness Background Noise" in page and "<audio" in page and 'class="sc-table' in page
     assert "http" not in page.partition("<head>")[2].partition("</head>")[0].replace("http-equiv", "")
+
+
+def test_extras_and_pins_name_what_the_suite_of_networks_needs():
+    pins = (ROOT / "requirements-neural.txt").read_text("utf-8").lower()
+    for package in ("onnxruntime", "speechmos", "resemblyzer", "torch", "transformers", "onnx-asr"):
+        assert re.search(rf"^{package}==\S+$", pins, re.MULTILINE), package
+    others = (ROOT / "requirements.txt").read_text("utf-8").lower()
+    shared = {line.partition("==")[0] for line in pins.splitlines() if "==" in line}
+    shared &= {line.partition("==")[0] for line in others.splitlines()}
+    assert shared <= {"setuptools"}  # torch asks for a newer one

@@ -27,11 +27,6 @@ families: [correctness_regression, robustness_spectral_tilt, fairness_sex]
 comparisons:
   new: {baseline: a, candidate: b}
 """
-WITHOUT_SOUNDS = """
-corpora: {t: {format: csv, path: labels.csv, audio: false}}
-models: {m: {predictions: answers.csv, tasks: [arousal]}}
-families: [correctness_regression]
-"""
 CORRECTNESS, TILT, SEX = "correctness_regression", "robustness_spectral_tilt", "fairness_sex"
 
 
@@ -116,9 +111,8 @@ def test_the_book_of_another_suite_is_refused(book, old, new, changes):
 
 def test_the_next_run_of_the_same_process_has_a_cache_of_its_own(tmp_path, monkeypatch):
     monkeypatch.delenv(CACHE_VARIABLE, raising=False)
-    (tmp_path / "labels.csv").write_text("file,speaker,arousal\na.wav,s1,0.5\nb.wav,s2,0.7\n")
-    (tmp_path / "answers.csv").write_text("file,arousal\na.wav,0.4\nb.wav,0.6\n")
-    (tmp_path / "suite.yml").write_text(WITHOUT_SOUNDS)
-    for name in ("one", "other"):
-        options = selection.RunOptions(suite=tmp_path / "suite.yml", out=tmp_path / name)
-        assert pipeline.plan_run(options).exit_code == 0 and CACHE_VARIABLE not in os.environ
+    (tmp_path / "t.csv").write_text("file,speaker,arousal\na.wav,s1,0.5\nb.wav,s2,0.7\n")
+    corpus, model = "{format: csv, path: t.csv, audio: false}", "{predictions: t.csv, tasks: [arousal]}"
+    (tmp_path / "s.yml").write_text(f"corpora: {{t: {corpus}}}\nmodels: {{m: {model}}}\nfamilies: all\n")
+    options = selection.RunOptions(suite=tmp_path / "s.yml", out=tmp_path / "out")
+    assert pipeline.plan_run(options).exit_code == 0 and CACHE_VARIABLE not in os.environ
