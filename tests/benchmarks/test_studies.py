@@ -70,9 +70,6 @@ def test_a_book_is_that_of_the_family_of_accents(shift, groups):
     assert not accused["task"].isin(["dominance", "valence"]).any()
 
 
-# Two models
-
-
 def test_equal_models_are_equal():
     for rows, _ in comparing.comparisons("groups", 20, 2):
         assert {row.outcome for row in rows} == {"no evidence"}
@@ -82,9 +79,6 @@ def test_equal_models_are_equal():
     assert (equal["equal"] >= comparing.EQUAL - slack(comparing.EQUAL, equal["comparisons"])).all()
     assert equal["equal"].mean() >= comparing.EQUAL and (equal["equal by percentiles"] < equal["equal"]).all()
     assert (better["wrong"] <= comparing.WRONG + slack(comparing.WRONG, better["comparisons"])).all()
-
-
-# Adjusted and balanced groups
 
 
 def test_promises_of_adjusted_gaps():
@@ -108,18 +102,12 @@ def test_balancing_is_for_labels_that_differ(rng):
     assert (table["labels_apart"][table["way"].eq("balanced")].abs() < 0.005).all()
 
 
-# Groups that nobody named
-
-
 def test_promises_of_the_search_for_groups():
     table = recorded("worst_groups")[0].set_index(["planted", "speakers"])
     assert table["corpora"].eq(worst_groups.CORPORA).all()
     assert table.loc[(worst_groups.HALF, 60), "found"] >= worst_groups.LEAST_FOUND
     nobody = table.loc[worst_groups.NOBODY]
     assert (nobody["named"] <= worst_groups.MOST_NAMED).all()
-
-
-# Intervals
 
 
 def test_word_errors_follow_from_the_normal_numbers_as_published():
