@@ -109,7 +109,7 @@ NO_PREDICTIONS = {
         (-np.inf, "is infinite"),
         (10**400, "is infinite"),
         (True, "is True, not a number"),
-        (np.array([0.5]), "is a ndarray of shape (1,)"),
+        (np.array([0.5]), "is an array of shape (1,)"),
         ("0.5", "is the text '0.5'"),
         ({"value": 0.5, "low": 0.7, "high": 0.4}, "whose low lies above its high"),
         ({"value": 0.5, "low": 0.4}, "without 'high'"),
@@ -123,7 +123,7 @@ NO_PREDICTIONS = {
         ({"anger": 1.2, "sadness": -0.2}, "-0.2 among them, which is negative"),
         ({"anger": math.nan, "sadness": 1.0}, "anger: nan"),
         ({"anger": True}, "True, not a number"),
-        ({"angre": 1.0}, "unknown class 'angre'"),
+        ({"angre": 1.0}, "unknown class 'angre' (Did you mean 'anger'?)"),
     ],
     TRANSCRIPT: [
         (None, "is None, not a text"),
@@ -132,7 +132,7 @@ NO_PREDICTIONS = {
     EMBEDDING: [
         ([True, False], "is a list of length 2, not a vector of numbers"),
         ([[0.1, 0.2], [0.3]], "is a list of length 2, not a vector of numbers"),
-        (np.ones((2, 3)), "is a ndarray of shape (2, 3), not a vector of numbers"),
+        (np.ones((2, 3)), "is an array of shape (2, 3), not a vector of numbers"),
         ([], "is an empty vector"),
         ([1e-60, 0.0], "is a vector of zeros, which has no direction"),
         ([np.nan, 1.0, np.nan], "is a vector with 2 nan among 3 numbers"),
@@ -173,7 +173,7 @@ def test_no_dict(output):
 def test_wrong_key_names_what_came_and_what_was_meant():
     _, problem = check_output({"Arousal": 0.5, "x": 1}, [AROUSAL])
     assert "no key 'arousal'" in problem and "its keys: 'Arousal', 'x'" in problem
-    assert "its keys: 'Arousal'" in problem and "{'arousal': 0.5}" in problem
+    assert "Did you mean 'Arousal' instead of 'arousal'?" in problem and "{'arousal': 0.5}" in problem
 
 
 PITCH = Task("pitch", "regression", low=0, high=10)

@@ -175,7 +175,7 @@ def test_damaged_files(tmp_path, damage, message):
 
 def test_a_suite_is_no_table(tmp_path):
     (tmp_path / "suite.yml").write_text("corpora: {}\n")
-    with pytest.raises(InputError, match="suite.yml: columns are missing: .*Give a results table"):
+    with pytest.raises(InputError, match="this is a suite, .* `soundcheck run suite.yml --plan`"):
         read_results(tmp_path / "suite.yml")
 
 

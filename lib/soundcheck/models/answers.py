@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from soundcheck.common.messages import input_error, quoted, shorten
+from soundcheck.common.messages import input_error, nearest, quoted, shorten
 from soundcheck.common.tasks import (
     CLASSIFICATION,
     EMBEDDING,
@@ -120,8 +120,10 @@ def check_output(output: object, tasks: Sequence[Task]) -> tuple[dict[str, float
     missing = [task.name for task in tasks if task.name not in output]
     if missing:
         keys = ", ".join(quoted(key, 40) for key in list(output)[:5]) or "none"
+        near = nearest(missing[0], [str(key) for key in list(output)[:20]])
+        hint = f" (Did you mean '{near}' instead of '{missing[0]}'?)" if near else ""
         names = ", ".join(quoted(name) for name in missing)
-        return {}, f"the model's prediction has no key {names}; its keys: {keys}; {wanted}"
+        return {}, f"the model's prediction has no key {names}; its keys: {keys}{hint}; {wanted}"
     task_names = {task.name for task in tasks}
     answer: dict[str, float | str] = {}
     stated: dict[str, float | str] = {}
@@ -161,7 +163,7 @@ def _read_class(output: object, task: Task) -> Read:
     problem = problem or (wrong and f"probabilities of which one is none ({wrong})")
     if problem:
         return "", {}, problem
-    known = {name: read.get(name, (0.0, ""))[0] for name in task.classes}
+    known = {name: read[name][0] if name in read else 0.0 for name in task.classes}
     probabilities = {f"{task.name}.{name}": number for name, number in known.items()}
     return likeliest(known, task), probabilities, probability_problem(list(known.values()))
 
@@ -273,11 +275,14 @@ def _describe(value: object) -> str:
         return f"the text {quoted(value, 40)}"
     if value is None or isinstance(value, bool | numbers.Number):
         return repr(value)[:40]
+    kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
+    article = "an" if kind[0].lower() in "aeiou" else "a"
     shape = getattr(value, "shape", None)
-    size = f" of shape {tuple(shape)}" if isinstance(shape, tuple) else ""
+    if isinstance(shape, tuple):
+        return f"{article} {kind} of shape {tuple(int(size) for size in shape)}"
     if isinstance(value, list | tuple | set | dict | bytes):
-        size = f" of length {len(value)}"
-    return f"a {type(value).__name__}{size}"
+        return f"{article} {kind} of length {len(value)}"
+    return f"{article} {kind}"
 
 
 # What a model says of its predictions ----------------------------------------------------------------------
@@ -318,7 +323,9 @@ def unknown_class(names: Sequence[object], task: Task) -> str:
     unknown = next((name for name in names if name not in task.classes), None)
     if unknown is None:
         return ""
-    return f"probabilities of an unknown class {quoted(str(unknown), 40)} beside {', '.join(task.classes)}"
+    near = nearest(str(unknown), task.classes)
+    hint = f" (Did you mean '{near}'?)" if near else ""
+    return f"probabilities of an unknown class {quoted(str(unknown), 40)}{hint}"
 
 
 def probability_problem(numbers: Sequence[float]) -> str:

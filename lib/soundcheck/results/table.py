@@ -142,6 +142,9 @@ def read_csv(path: Path, schema: Schema, newer: Collection[str] = ()) -> pd.Data
 
     Columns of ``newer`` may be missing, as in tables of older versions; their cells count as empty.
     """
+    if path.suffix in (".yml", ".yaml"):
+        hint = f"`soundcheck run {path.name} --plan` says what is wrong with it and what a run would do"
+        raise input_error(path.name, "this is a suite, and results are expected", hint)
     text = decode_text(files.require_regular(path, path.name).read_bytes(), path.name)
     if not text.strip():
         raise input_error(path.name, "the file is empty", AGAIN)

@@ -38,7 +38,6 @@ from soundcheck.suite.entries import CorpusEntry
 
 LISTED = "list"  # origin of trials that a corpus brings
 _COLUMNS = ("key", "enrol", "test", "target", "enrolment", "segment", "enrol_speaker", "test_speaker")
-_ARRAYS = ("members", "member_of")
 _TEXTS = ("key", "enrol", "test", "enrol_speaker", "test_speaker")
 
 
@@ -80,10 +79,19 @@ def segment_names(segments: pd.DataFrame, rows: np.ndarray) -> dict[int, str]:
 
 
 def write_table(path: str | os.PathLike, table: TrialTable) -> str:
-    """Write trials as Parquet, what is no column as its metadata; the same trials give the same bytes."""
-    frame = table.frame.copy(deep=False)
-    frame.attrs = {name: value for name, value in vars(table).items() if name != "frame"}
-    frame.attrs |= {name: frame.attrs[name].tolist() for name in _ARRAYS}
+    """Write trials as Parquet; the same trials give the same bytes.
+
+    The rows of an enrolment stand in the column ``members`` of its first trial, a list that is empty in all
+    others; everything else about the table is in the file's metadata.
+    """
+    members = np.split(table.members, np.flatnonzero(np.diff(table.member_of)) + 1)
+    enrolments = table.frame["enrolment"]
+    lists = [
+        [] if again else members[number]
+        for number, again in zip(enrolments, enrolments.duplicated(), strict=True)
+    ]
+    frame = table.frame.assign(members=pd.Series(lists, index=table.frame.index, dtype=object))
+    frame.attrs = {name: getattr(table, name) for name in ("origin", "notices", "listed")}
     frame.attrs["left_out"] = [dataclasses.astuple(item) for item in table.left_out]
     return files.write_bytes(path, frame.to_parquet(None, index=False, compression="zstd"))
 
@@ -92,10 +100,17 @@ def read_table(path: str | os.PathLike) -> TrialTable:
     """Read what :func:`write_table` wrote."""
     frame = pd.read_parquet(path)
     about, frame.attrs = frame.attrs, {}
-    about |= {name: np.array(about[name], dtype=np.int64) for name in _ARRAYS}
-    about["left_out"] = tuple(Excluded(*item) for item in about["left_out"])
-    about["notices"] = tuple(about["notices"])
-    return TrialTable(frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)), **about)
+    rows = frame.pop("members")
+    of_enrolment = rows[rows.map(len) > 0].groupby(frame["enrolment"]).first()
+    return TrialTable(
+        frame.astype(dict.fromkeys(frame.select_dtypes("str"), object)),
+        np.concatenate([np.zeros(0, np.int64), *of_enrolment]),
+        np.repeat(of_enrolment.index.to_numpy(np.int64), of_enrolment.map(len)),
+        about["origin"],
+        tuple(about["notices"]),
+        tuple(Excluded(*item) for item in about["left_out"]),
+        about["listed"],
+    )
 
 
 # Speakers, told from trials alone ---------------------------------------------------------------------------
