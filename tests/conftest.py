@@ -12,8 +12,9 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
+import yaml
 from browser import started_browser
-from preloaded import ONE_THREAD, SHARED, TEMPLATES, UNBUILT, UNDRAWN, Preloaded, blank
+from preloaded import BLANKS, ONE_THREAD, SHARED, TEMPLATES, UNBUILT, UNDRAWN, Preloaded
 from runs import started
 
 from soundcheck.augment.sounds import Sounds
@@ -37,6 +38,9 @@ for _name in ONE_THREAD:
 
 # Compiled tests are kept, whatever is said of other bytecode: each worker collects them in half the time.
 sys.dont_write_bytecode = False
+
+# Files of given cases are read by the parser in C, as suites are.
+yaml.SafeLoader = yaml.CSafeLoader
 
 # Imports and thousands of collected tests stay until the end: to look for garbage among them, again and
 # again, takes a third of the collection's time, and some of each test's.
@@ -152,7 +156,8 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Preloade
 def forked_sphinx(preloaded):
     """Books that a test builds without the command: forks of the server that has imported Sphinx, undrawn."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("soundcheck.report.style.svg", blank)
+        for place, replacement in BLANKS.items():
+            patch.setattr(place, replacement)
         if notebook_server.FORKS:
             patch.setattr(site, "subprocess", preloaded().subprocess())
         yield
@@ -185,7 +190,8 @@ def command(preloaded):
 @pytest.fixture
 def blank_figures(monkeypatch) -> None:
     """Let figures that a test makes itself come out blank, too."""
-    monkeypatch.setattr("soundcheck.report.style.svg", blank)
+    for place, replacement in BLANKS.items():
+        monkeypatch.setattr(place, replacement)
 
 
 @pytest.fixture(scope="session")
