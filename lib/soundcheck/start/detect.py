@@ -194,16 +194,17 @@ def detect_format(place: Path) -> DetectedFormat:
         if not paths:
             continue
         path, *others = (index.root / path for path in paths)
-        detected = DetectedFormat(keyword, path, f"{path.name}: {sought}", tuple(others))
-        if keyword == "emobox" and not any(path.glob("*.jsonl")):
-            return dataclasses.replace(detected, keys={"fold": 1})
-        if name == "audiofolder" and (tables := index.ending(".csv", ".tsv", ".parquet")):
-            unused = f"{detected.why}; no column of {some([str(table) for table in tables], 3)} names them"
-            return dataclasses.replace(detected, why=unused)
-        if keyword == "nemo":
-            predicted = sorted(index.with_keys("audio_filepath", "pred_text"), key=by_split)
-            return dataclasses.replace(detected, predictions=tuple(index.root / name for name in predicted))
-        return detected
+        tables = [str(table) for table in index.ending(".csv", ".tsv", ".parquet")] * (name == "audiofolder")
+        unused = f"; no column of {some(tables, 3)} names them" if tables else ""
+        predicted = index.with_keys("audio_filepath", "pred_text") if keyword == "nemo" else []
+        return DetectedFormat(
+            keyword,
+            path,
+            f"{path.name}: {sought}{unused}",
+            tuple(others),
+            {"fold": 1} if keyword == "emobox" and not any(path.glob("*.jsonl")) else {},
+            tuple(index.root / name for name in sorted(predicted, key=by_split)),
+        )
     sought = "; ".join(f"{name}: {what}" for name, (what, _) in FORMATS.items())
     what = f"no format is recognised among {len(index.others) + len(index.audio)} files"
     remedy = f"Looked for {sought}. Write a table with a column file, and name it"
@@ -478,8 +479,6 @@ def _is_below(root: Path, name: str) -> bool:
 def _beginning(base: Path, name: str) -> str | None:
     """Find what has to be cut from the beginning of a name so that the rest is a file below a folder."""
     parts = name.replace("\\", "/").split("/")
-    for first in range(len(parts)):
-        rest = "/".join(parts[first:])
-        if rest and _is_below(base, rest) and ".." not in parts:
-            return name[: len(name) - len(rest)]
-    return None
+    rests = ["/".join(parts[first:]) for first in range(len(parts))] if ".." not in parts else []
+    beginnings = (name[: len(name) - len(rest)] for rest in rests if rest and _is_below(base, rest))
+    return next(beginnings, None)
