@@ -206,13 +206,13 @@ def last_lines(tmp_path):
 
 def test_the_last_lines_of_a_run(last_lines):
     passes = GAP | {"value": 0.01, "gap": 0.01, "passed": True, "evidence": "clear pass", "state": "pass"}
-    unknown = {"passed": None, "value": None, "skipped": "no labels", "evidence": ""}
+    unknown = {"passed": None, "value": None, "gap": None, "skipped": "no labels", "evidence": ""}
     rows = [
         verdict(**passes),
         verdict(**passes | {"test": "a", "state": "inconclusive", "evidence": "open"}),
         verdict(**GAP | {"test": "b"}),
         verdict(**GAP | {"test": "b", "gap": 0.18, "group": "accent: us", "mirrors": GAP["group"]}),
-        verdict(**passes | unknown | {"test": "c", "state": "not evaluated"}),
+        verdict(**passes | unknown | {"test": "c", "state": "not evaluated", "task": "valence"}),
         verdict(**passes | {"task": "valence"}),
         verdict(**passes | {"task": "dominance"}),
     ]

@@ -194,12 +194,12 @@ def test_a_corpus_without_sound_gets_a_table_to_fill_in(begin, tmp_path):
     )
 
 
-def test_what_is_refused_of_a_table(begin):  # as a run would refuse it
+def test_what_is_refused_of_a_table(begin, tmp_path):  # as a run would refuse it
     twice = [{"file": f"{n // 2}.wav", "arousal": n % 5} for n in range(20)]
     with pytest.raises(InputError, match="there 2 times with different arousal"):
         begin(twice)
     nameless = [{"file": "" if n == 3 else f"{n}.wav", "arousal": 0.5} for n in range(20)]
-    with pytest.raises(InputError, match="line 5, column file"):
+    with pytest.raises(InputError, match=f"^{tmp_path}/data/t.csv line 5, column file"):
         begin(nameless)
 
 

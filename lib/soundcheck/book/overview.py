@@ -50,7 +50,7 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
         failures.FEW_TITLE: of_few_speakers(record, rows),
         "What could not be concluded": unknown_groups(tested),
         "Comparisons": compared(record),
-        "What is missing": missing(record, results),
+        "What is missing": missing(record, rows),
     }
     corpora = "1 corpus" if len(record.corpora) == 1 else f"{len(record.corpora)} corpora"
     named = [("how to read", "reading"), ("all results", EVERY), ("statistics", "statistics")]
@@ -267,7 +267,7 @@ def families_table(facts: ModelFacts) -> Html:
     for family, rows in facts.families:
         page = f"{ROOT}{result_page(facts.model.name, family.name)}.html"
         left = int(facts.uncounted["family"].eq(family.name).sum())
-        bar = state_bar(counts(rows[rows["standing"].ne(HOLLOW)] if left else rows))
+        bar = state_bar(counts(rows.drop(facts.uncounted.index, errors="ignore")))
         if left:
             words = f"{left} not counted: {key_figures.EXPLAINED[HOLLOW]}"
             bar += element("small", words, class_="sc-line")

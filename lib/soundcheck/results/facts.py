@@ -202,17 +202,19 @@ class ModelFacts:
         self.estimates: pd.DataFrame = estimates[estimates["model"].eq(model)]
         rows = run.frame[run.frame["model"].eq(model)]
         self.rows: pd.DataFrame = facts_of(rows, run.record, self.estimates)
-        # Robustness and fairness count only where the model is better than chance.
+        # Robustness and fairness count only where the model is better than chance. What has no value is not
+        # evaluated there as elsewhere, so that all pages and messages count the same.
         every = counted(self.rows)
-        hollow = every["standing"].eq(states.HOLLOW) & (not self.random)
+        has_value = every["state"].ne(NOT_EVALUATED) | every["gap"].notna()
+        hollow = every["standing"].eq(states.HOLLOW) & has_value & (not self.random)
         self.counted = tests = every[~hollow]
         self.counts = counts(tests)
-        self.uncounted = every[hollow & every["state"].ne(NOT_EVALUATED)]
+        self.uncounted = every[hollow]
         self.failing = by_excess(tests[tests["state"].eq(FAIL)])  # the largest failure first
         self.findings = findings(self.failing)  # a row a fact
         self.inconclusive = tests[tests["state"].eq(INCONCLUSIVE)]  # no passes
         self.few = few_speakers(tests)  # to generalise, the largest difference first
-        self.not_evaluated = every[every["state"].eq(NOT_EVALUATED)]  # with reasons in the column ``skipped``
+        self.not_evaluated = tests[tests["state"].eq(NOT_EVALUATED)]  # with reasons in the column ``skipped``
         # Families whose notebook did not come to its end, so that their tests are missing.
         self.failed = [one.family for one in run.record.notebooks if one.model == model and one.failed]
         # How good it is at each of its tasks, with intervals and what guessing scores.

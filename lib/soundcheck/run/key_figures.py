@@ -23,7 +23,7 @@ from soundcheck.corpora.trials.trial_table import TrialTable
 from soundcheck.evaluation.recognition import HYPOTHESIS, REFERENCE, TranscriptReader
 from soundcheck.evaluation.subset import CorpusView
 from soundcheck.evaluation.trials import enrolled_recordings, threshold_in_use
-from soundcheck.metrics.additive import Statistic
+from soundcheck.metrics.additive import Statistic, round_significant
 from soundcheck.metrics.classification import unweighted_average_recall
 from soundcheck.metrics.regression import concordance_cc
 from soundcheck.metrics.trials import Trials
@@ -97,7 +97,8 @@ class _Figures:
             if occurring < 2:  # no average over classes, and nothing to tell apart
                 return
             recall = unweighted_average_recall(known, predicted, classes)
-            yield self._figure("unweighted average recall", recall, 1 / occurring)
+            # With as many digits as values have: a sixth must not be worse than itself.
+            yield self._figure("unweighted average recall", recall, round_significant(1 / occurring).item())
 
     def _of_words(self, truth: np.ndarray, predicted: np.ndarray) -> KeyFigure:
         texts = TranscriptReader(self._suite.normaliser, self._suite.alternatives, self._suite.synonyms)

@@ -98,6 +98,7 @@ def group_rows(scores: Scores) -> pd.DataFrame:
     """Put the values of groups beside those of their references: the worst first, too small groups last."""
     rows = group_views.group_values(scores.estimates, scores.results)
     small = rows["state"].eq(NOT_EVALUATED) & rows["gap"].isna() & rows["low"].isna()
+    small &= rows["group"].ne(rows["against"])  # with few speakers, the reference has no interval
     worse = rows["value"].where([info_of(name).better == LOWER for name in rows["measure"]], -rows["value"])
     rows = rows.assign(small=small, worse=-worse, lacks=rows["excluded"], excluded="")
     return rows.assign(order=pd.factorize(rows["measure"])[0]).sort_values(

@@ -30,7 +30,7 @@ import pandas as pd
 
 from soundcheck.common.files import MARKER, inside
 from soundcheck.common.json_lines import json_or_none
-from soundcheck.common.messages import InputError, input_error, quoted
+from soundcheck.common.messages import InputError, input_error, quoted, some
 from soundcheck.common.tasks import (
     BUILTIN,
     CLASSIFICATION,
@@ -137,9 +137,19 @@ class FolderIndex:
             except (OSError, pyarrow.lib.ArrowException):
                 return {}
             return dict(zip(schema.names, schema.types, strict=True))
-        first = [line[: HEAD_BYTES // 4] for line in self.lines(path, 1)]  # the reader refuses longer cells
-        cells = next(csv.reader(first, delimiter=max(",;\t", key="".join(first).count)), [])
-        return dict.fromkeys(cell.strip() for cell in cells)
+        return dict.fromkeys(cell.strip() for row in self._rows(path, 1) for cell in row)
+
+    def _rows(self, path: Path, most: int) -> Iterator[list[str]]:
+        """Read the first rows of a table of text."""
+        # The reader refuses longer cells.
+        lines = [line[: HEAD_BYTES // 4] for line in self.lines(path, most)]
+        return csv.reader(lines, delimiter=max(",;\t", key="".join(lines[:1]).count))
+
+    def file_column(self, path: Path) -> str:
+        """Find the column with the audio files: by its name, or the only one whose first cell names one."""
+        names, cells = [*self._rows(path, 2), [], []][:2]
+        audible = [name for name, cell in zip(names, cells, strict=False) if cell.lower().endswith(AUDIO)]
+        return first_of(self.columns(path), FILE_NAMES) or (audible[0].strip() if len(audible) == 1 else "")
 
     def with_columns(self, ending: str, *names: str) -> list[Path]:
         """List the tables that have some columns."""
@@ -184,13 +194,17 @@ def detect_format(place: Path) -> DetectedFormat:
         if not paths:
             continue
         path, *others = (index.root / path for path in paths)
-        detected = DetectedFormat(keyword, path, f"{path.name}: {sought}", tuple(others))
-        if keyword == "emobox" and not any(path.glob("*.jsonl")):
-            return dataclasses.replace(detected, keys={"fold": 1})
-        if keyword == "nemo":
-            predicted = sorted(index.with_keys("audio_filepath", "pred_text"), key=by_split)
-            return dataclasses.replace(detected, predictions=tuple(index.root / name for name in predicted))
-        return detected
+        tables = [str(table) for table in index.ending(".csv", ".tsv", ".parquet")] * (name == "audiofolder")
+        unused = f"; no column of {some(tables, 3)} names them" if tables else ""
+        predicted = index.with_keys("audio_filepath", "pred_text") if keyword == "nemo" else []
+        return DetectedFormat(
+            keyword,
+            path,
+            f"{path.name}: {sought}{unused}",
+            tuple(others),
+            {"fold": 1} if keyword == "emobox" and not any(path.glob("*.jsonl")) else {},
+            tuple(index.root / name for name in sorted(predicted, key=by_split)),
+        )
     sought = "; ".join(f"{name}: {what}" for name, (what, _) in FORMATS.items())
     what = f"no format is recognised among {len(index.others) + len(index.audio)} files"
     remedy = f"Looked for {sought}. Write a table with a column file, and name it"
@@ -230,7 +244,7 @@ def _metadata(index: FolderIndex) -> Iterable[Path]:
 
 def _table(index: FolderIndex) -> Iterable[Path]:
     tables = index.ending(".csv", ".tsv") + index.ending(".parquet")
-    return [path for path in tables if {name.lower() for name in index.columns(path)} & {*FILE_NAMES}]
+    return [path for path in tables if index.file_column(path)]
 
 
 def _trials(index: FolderIndex) -> Iterable[Path]:
@@ -306,9 +320,8 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
     """Read data by the reader of their format, and infer what the columns are; ``data`` is what was named."""
     path, sounds_inside = detected.path, detected.format == "parquet"
     shards = sorted(path.rglob("*.parquet"), key=by_split) if sounds_inside and path.is_dir() else [path]
-    names = FolderIndex(path).columns(Path(path.name)) if detected.format == "csv" else ()
-    file = first_of(names, FILE_NAMES) or "file"
-    columns = {} if file == "file" else {"file": file}
+    file = FolderIndex(path).file_column(Path(path.name)) if detected.format == "csv" else ""
+    columns = {} if file in ("", "file") else {"file": file}
     frame, root = _read(detected, shards[0], columns)
     inferred = InferredColumns(frame.copy(), len(shards) > 1, columns)
     for ours, others in SYNONYMS.items():
@@ -444,6 +457,9 @@ def _find_audio(inferred: InferredColumns, root: Path, data: Path) -> None:
     """Look for the first files; if they are named by the paths of another machine, for the ends of paths."""
     names = inferred.frame.get("file", pd.Series()).dropna().unique()[:FIRST_FILES]
     if any(_is_below(root, name) for name in names):
+        # They may lead out of the folder of the table, to sounds beside it.
+        up = max(os.path.normpath(name).split("/").count("..") for name in names)
+        inferred.root = root.joinpath(*up * [".."]) if up else None
         return
     index = FolderIndex(data if data.is_dir() else data.parent)
     for base in dict.fromkeys([root, index.root, *(index.root / path.parent for path in index.audio)]):
@@ -463,8 +479,6 @@ def _is_below(root: Path, name: str) -> bool:
 def _beginning(base: Path, name: str) -> str | None:
     """Find what has to be cut from the beginning of a name so that the rest is a file below a folder."""
     parts = name.replace("\\", "/").split("/")
-    for first in range(len(parts)):
-        rest = "/".join(parts[first:])
-        if rest and _is_below(base, rest) and ".." not in parts:
-            return name[: len(name) - len(rest)]
-    return None
+    rests = ["/".join(parts[first:]) for first in range(len(parts))] if ".." not in parts else []
+    beginnings = (name[: len(name) - len(rest)] for rest in rests if rest and _is_below(base, rest))
+    return next(beginnings, None)

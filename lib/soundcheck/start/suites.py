@@ -70,7 +70,7 @@ def write_files(folder: Path, contents: Mapping[str, str], remedy: str) -> None:
 
 
 def _suite(
-    folder: Path,
+    folder: Path | None,
     detected: DetectedFormat | None,
     inferred: InferredColumns,
     kind: str,
@@ -109,7 +109,7 @@ def _suite(
 def _check(detected: DetectedFormat, inferred: InferredColumns) -> None:
     """Refuse data that a run would refuse, before a suite is written."""
     with tempfile.TemporaryDirectory() as folder:
-        text = _suite(Path(folder), detected, inferred, "predictions", inferred.tasks, [])
+        text = _suite(None, detected, inferred, "predictions", inferred.tasks, [])
         write_files(Path(folder), {"suite.yml": text, "predictions.csv": ""}, "")
         suite = read_suite(Path(folder, "suite.yml"))
         (entry,), form = suite.corpora.values(), CORPUS_FORMATS[detected.format]
@@ -123,11 +123,12 @@ def _name(path: Path) -> str:
     return text if text[0].isalpha() else f"data-{text}"
 
 
-def _relative(place: Path, folder: Path) -> str:
-    return Path(os.path.relpath(place.absolute(), folder.absolute())).as_posix()
+def _relative(place: Path, folder: Path | None) -> str:
+    """Name a place as seen from the folder of the suite; without one, as messages call it."""
+    return Path(os.path.relpath(place, folder) if folder else os.path.abspath(place)).as_posix()
 
 
-def _corpus_lines(folder: Path, detected: DetectedFormat, inferred: InferredColumns) -> list[str]:
+def _corpus_lines(folder: Path | None, detected: DetectedFormat, inferred: InferredColumns) -> list[str]:
     """Write the entry of a corpus, without keys that its format does not know."""
     frame, known = inferred.frame, CORPUS_FORMATS[detected.format].keys.model_fields
     counts = ", ".join(f"{name or 'none'} ({count})" for name, count in inferred.splits.items())
