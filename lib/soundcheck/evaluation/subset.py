@@ -107,7 +107,8 @@ class CorpusView(CorpusDescription):
         rows = self.rows_under(change)
         result = _array(rows.reindex(columns=[task.name])[task.name].reindex(self.segments["key"]), task)
         if task.is_transcription and self.missing == ERROR:
-            result[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
+            lost = failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)
+            result[lost & pd.isna(result)] = ""  # what is lost may be the answer to another task
         return task.scale(result) if task.is_regression else result
 
     def failures(self, change: str = "", keys: Sequence[str] | None = None) -> int:
