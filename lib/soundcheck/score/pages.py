@@ -146,8 +146,9 @@ def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
     width = max((len(group) for group in large["group"]), default=0)
     for row in large.itertuples():
         yield "; ".join(filter(None, (f"  {row.group:<{width}}  {written(row)}", compared(row))))
+    counts = "lacks" if unit == "trials" else "segments"  # of trials some groups have many, of one kind
     small = rows[rows["small"]].itertuples()
-    each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
+    each = [f"{row.group} {written(row, interval=False)} ({getattr(row, counts)})" for row in small]
     if each:
         yield f"  too small to compare ({unit}): {some(each, MOST_TOO_SMALL)}"
 
