@@ -131,7 +131,9 @@ def _line(row: object, better: str) -> dict[str, object]:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Name the groups with the worst and the best value of the first measure."""
+    """Name the groups with the worst and the best value of the first measure, of those that are compared."""
+    compared = frame["gap"].notna() | frame["group"].eq(frame["against"])
+    frame = frame[compared] if compared.any() else frame
     rows = frame[frame["panel"].eq(frame["panel"].iloc[0])]
     ends = ("worst", "best") if info_of(rows["measure"].iloc[0]).better else ("lowest", "highest")
     both = zip(ends, rows.iloc[[0, -1][: len(rows)]].itertuples(), strict=False)
