@@ -303,7 +303,8 @@ def for_groups(facts: ModelFacts) -> Brief:
     if few(row):
         state = "too few speakers to generalise"
     else:
-        state = "within the margin" if row.state == PASS else row.state
+        passing = "within the margin" if abs(row.gap) < row.matters else "better"
+        state = passing if row.state == PASS else row.state
     who = people(row.group)
     none = "no group significantly worse beyond the margin"
     return Brief(row.state, "", f"{none}; largest difference: {who}, {_both(row)}, {state}")
