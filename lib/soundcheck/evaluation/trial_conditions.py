@@ -150,8 +150,7 @@ def carried_errors(evaluation: TrialTasks, split: Split, carried: CarriedOver) -
         for name, (scored, at) in used.items()
     }
     lowest = np.nan_to_num(verification.min_dcf_threshold(trials, **cost), nan=-np.inf)  # of one kind only
-    rates = rates_at(trials, lowest)
-    rates["actual_dcf"] = verification.min_dcf(trials, **cost, normalised=True)
+    rates = rates_at(trials, lowest) | {"actual_dcf": verification.min_dcf(trials, **cost, normalised=True)}
     costs = {"equal_error_rate": verification.equal_error_rate(trials), "cllr": verification.cllr(trials)}
     costs["cllr (transferred calibration)"] = verification.cllr(carried.calibrated)
     costs["min_cllr"] = verification.min_cllr(trials)

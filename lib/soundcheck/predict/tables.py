@@ -80,9 +80,7 @@ def write_predictions(path: Path, columns: Columns, tasks: Sequence[Task]) -> st
         values = columns.answers[task.name]
         if task.is_embedding:
             values = [None if value is None else unpack(value) for value in values]
-            arrays[task.name] = pa.array(values, _TYPES[task.kind])
-        else:
-            arrays[task.name] = pa.array(values, _TYPES.get(task.kind, pa.string()), from_pandas=True)
+        arrays[task.name] = pa.array(values, _TYPES.get(task.kind, pa.string()), from_pandas=True)
     arrays["error"] = pa.array(map(_text, columns.error), pa.string())
     arrays["drawn"] = pa.array(columns.drawn or [""] * len(columns), pa.string())
     for name in stated_names(tasks):

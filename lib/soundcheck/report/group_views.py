@@ -138,6 +138,8 @@ def finding(frame: pd.DataFrame) -> str:
     ends = ("worst", "best") if info_of(rows["measure"].iloc[0]).better else ("lowest", "highest")
     both = zip(ends, rows.iloc[[0, -1][: len(rows)]].itertuples(), strict=False)
     panel = rows["panel"].iloc[0].partition(" (")[0]
+    if len(rows) > rows["value"].nunique() == 1:  # none is worse
+        return f"{sentence(panel)}: {rows['said'].iloc[0].partition(' (')[0]} for all groups"
     return f"{sentence(panel)}: {'; '.join(f'{end} {row.group}, {row.said}' for end, row in both)}"
 
 

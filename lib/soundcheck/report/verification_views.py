@@ -185,8 +185,7 @@ def measures(estimates: Sequence[Estimate], caption: str) -> Html:
 
 
 def _title(measure: str) -> str:
-    title = measure.replace(info_of(measure).name, info_of(measure).title)
-    return named(title.replace("(cost ", "("))
+    return named(measure.replace(info_of(measure).name, info_of(measure).title).replace("(cost ", "("))
 
 
 def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:
