@@ -262,12 +262,10 @@ def test_a_score_file_is_an_input_of_another_run(folder, whole, undrawn):
         "models: {same: {scores: scores.txt}, fixed: {scores: scores.txt}}\n"
         f"families: [{PLAIN}]\nreplicates: 100\n"
     )
-    scores = (whole.out / f"scores/good/voices.{PLAIN}.txt").read_text()
-    plain = f"thresholds/{PLAIN}.yml"
+    plain, scores = f"thresholds/{PLAIN}.yml", (whole.out / f"scores/good/voices.{PLAIN}.txt").read_text()
     fixed = {"threshold: equal error rate": "threshold: {default: equal error rate, fixed: 0.4}"}
-    again = folder / "again"
-    thresholds = {plain: changed(small_thresholds()[plain], fixed)}
-    other = run(undrawn, write(again, thresholds | {"suite.yml": suite, "scores.txt": scores}), "--no-book")
+    files = {plain: changed(small_thresholds()[plain], fixed), "suite.yml": suite, "scores.txt": scores}
+    other = run(undrawn, write(folder / "again", files), "--no-book")
     before, at = decisions(whole, "good", "voices"), decisions(other, "fixed", "voices")
     pd.testing.assert_frame_equal(decisions(other, "same", "voices"), before)
     assert at["threshold"].eq(0.4).all()
