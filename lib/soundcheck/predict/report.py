@@ -102,7 +102,7 @@ class PredictionReport:
         without = self.failed + self.unusable
         if without > MISSING * self.inputs:
             what = f"{without} of {self.inputs} inputs have no prediction for some task"
-            how = "its values are about the others, but word errors count them as missed (`missing: error`)"
+            how = "its values are about the others, and missing transcripts are errors (`missing: error`)"
             caveats.append(Caveat(f"{what}: {how}. left_out.csv lists them", self.model))
         return caveats
 
