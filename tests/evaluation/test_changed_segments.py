@@ -130,21 +130,17 @@ def test_files_are_drawn_whole_and_changes_grow_within_them():
 def test_segments_that_no_step_changes():
     """Silence under gains stays as it is at all steps; nothing is known of old answers, and of no steps."""
     same = '{"unchanged": true}'
-    rows = [
-        ("a", "", ""),
-        ("b", "", ""),
-        ("a", "x", same),
-        ("b", "x", same),
-        ("a", "y", same),
-        ("b", "y", ""),
-    ]
+    rows = [(key, change, same) for change in ("", "x", "y") for key in "ab"]
     predictions = pd.DataFrame(rows, columns=["key", "change", "drawn"])
+    predictions.loc[[0, 1, 5], "drawn"] = ""  # nothing was changed; b is under y
     about = {"name": "", "title": "", "root": Path(), "blocks": ()}
     view = CorpusView(**about, segments=pd.DataFrame({"key": ["b", "a"]}), predictions=predictions)
     assert view.unchanged("x").all() and not view.unchanged().any()
     assert view.unchanged("x", "y").tolist() == [False, True]
-    old = dataclasses.replace(view, predictions=predictions.drop(columns="drawn"))
-    assert not old.unchanged("x").any()
+    assert not dataclasses.replace(view, predictions=predictions.drop(columns="drawn")).unchanged("x").any()
+    partly = predictions.assign(error="no emotion", transcript=["one", None] * 3)
+    view = dataclasses.replace(view, predictions=partly, missing="error")
+    assert view.predicted(BUILTIN["transcript"]).tolist() == ["", "one"] and view.lost().sum() == 1  # missed
 
 
 def paired(*rows, base=""):

@@ -100,6 +100,6 @@ def test_changes_stand_behind_their_segment():
     rows = [(segment.key, change) for segment in segments for change in segment.changes]
     assert list(zip(table.key, table.change, strict=True)) == rows
     assert rows == [("a", ""), ("a", "low"), ("a", "high"), ("b", ""), ("b", "high"), ("c", ""), ("c", "low")]
-    assert table.answers["arousal"][table.answered].tolist() == [1.0, 201.0, 2.0, 102.0]
+    assert table.answers["arousal"][table.error == ""].tolist() == [1.0, 201.0, 2.0, 102.0]
     assert report.failures == [("demo", "a.wav", name, "no row") for name in ("", "Low", "High")]
     assert (report.computed, report.unusable) == (4, 3)

@@ -69,7 +69,7 @@ def test_the_fingerprint_is_of_the_content_of_files_wherever_they_lie(files, sam
 def test_many_missing_answers_are_a_caveat():
     assert PredictionReport("quits", inputs=200, unusable=10).caveats() == []
     (caveat,) = map(str, PredictionReport("quits", inputs=200, unusable=100).caveats())
-    assert caveat.startswith("quits: 100 of 200 inputs have no prediction, so values are about the others")
+    assert caveat.startswith("quits: 100 of 200 inputs have no prediction for some task: its values are")
     assert "left_out.csv lists them" in caveat
 
 

@@ -15,6 +15,7 @@ from tests.support.finished import FAILED, finished, verdict
 from soundcheck.common.messages import InputError, xml_text
 from soundcheck.publish.cards.formats.huggingface import BEGIN, END
 from soundcheck.publish.facts import as_markdown, inline, verdict_lines
+from soundcheck.report.failures import for_groups
 from soundcheck.results.facts import ModelFacts
 from soundcheck.results.rows import Estimate
 from soundcheck.results.table import estimate_frame, write_estimates
@@ -62,10 +63,12 @@ def test_values_of_groups_are_estimates(read, tmp_path):
     rows += [Estimate(*balanced, part="sex: male", condition="Noise 10", value=0.1)]
     write_estimates(estimate_frame(rows), tmp_path)
     groups = ModelFacts.read(tmp_path).group_values
-    assert list(zip(groups["part"], groups["value"], strict=True)) == [
-        ("sex: male", 0.5),
-        ("sex: female", 0.7),
-    ]
+    assert groups["part"].tolist() == ["sex: male", "sex: female"] and groups["value"].tolist() == [0.5, 0.7]
+
+
+def test_a_group_that_is_better_off_is_a_difference_if_no_other_is(read):
+    passes = GAP | OPEN | PUBLISHED | {"test": "Unweighted Average Recall", "state": "pass", "gap": 0.2}
+    assert str(for_groups(read([verdict(**passes)]))).endswith(" arousal 0.30, others 0.48, better")
 
 
 FRENCH = GAP | OPEN | {"group": "accent: french", "gap": 0.05, "gap_high": 0.21, "bound": 0.21}

@@ -259,11 +259,13 @@ def test_the_worst_group_comes_first_with_its_own_value_reference_and_margin():
     frame = figure_of("concordance_cc", *THREE, {"young": -0.01, "old": 0.3, "middle": 0.02})
     assert frame["group"].iloc[0] == "young" and frame["words"].iloc[-1] == "✗ better, beyond the margin"
     assert finding(frame).startswith("Concordance of t: worst young, 0.10 (95 % 0 to 0.20); best")
-    # Of two groups one is tested, and the other one is its reference.
+    frame = figure_of("word_error_rate", dict.fromkeys("ab", 0.0), ["clear pass"] * 2, {"a": 0.0, "b": 0.0})
+    assert finding(frame) == "Word error rate of t: 0 % for all groups"
+    # Of two groups one is tested, and the other is its reference; one that is too small is never the best.
     values, gaps = {"young": 0.1, "old": 0.5}, {"young": -0.4, "old": 0.4}
-    frame = figure_of("word_error_rate", values, ["clear fail"] * 2, gaps)
-    assert frame["words"].tolist() == ["✗ worse, beyond the margin", "the reference"]
-    assert frame["reference"].tolist() == [0.2, 0.1]
+    frame = figure_of("word_error_rate", values | {"few": 0.0}, ["clear fail"] * 2, gaps)
+    assert frame["words"].tolist() == ["✗ worse, beyond the margin", "the reference", "– not compared"]
+    assert frame["reference"].tolist()[:2] == [0.2, 0.1] and "best young" in finding(frame)
 
 
 @pytest.fixture

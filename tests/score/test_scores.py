@@ -196,15 +196,21 @@ def trials(worse: float = 0.0) -> pd.DataFrame:
 
 def test_lists_of_trials_and_scores(tmp_path):
     frame, paths = trials(), (tmp_path / "trials.txt", tmp_path / "scores.txt")
+    frame["label"] = frame["label"].map({0: "impostor", 1: "genuine"})
     for path, column in zip(paths, ("label", "score"), strict=True):
         lines = frame[column].astype(str) + " " + frame["enrol"] + " " + frame["test"]
         path.write_text("\n".join(lines))
     done = run(*paths, "--group", "sex")
     assert "Write the list as a CSV table with the columns enrol, test, label and sex" in str(done.exception)
+    expected = str(score_trials(*paths)).splitlines()[:8]
     paths[1].write_text("\n".join(lines[:750]))
     done = run(*paths)
     assert done.output.startswith("scores: equal error rate ") and "1,000 trials" in done.output
     assert "250 of 1,000 trials have no score in scores.txt" in done.output
+    heads = {"enrol": "modelid", "test": "segmentid", "label": "targettype"}
+    frame[[*heads]].rename(columns=heads).to_csv(paths[0], sep="\t", index=False)
+    paths[1].write_text("\n".join(frame["score"].map(str)))  # in the order of the list
+    assert run(*paths).output.splitlines()[:8] == expected
     paths[1].write_text("0.5 a.wav b.wav\n")
     assert "none of its pairs is a trial of the list" in str(run(*paths).exception)
 

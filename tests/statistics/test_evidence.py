@@ -60,9 +60,9 @@ def test_on_a_limit_the_speakers_that_reach_it_are_counted():
     drawn = np.where(np.arange(100) < 40, 1.0, 0.97)
     of_blocks = np.array([1.0] * 8 + [0.9, 0.8])
     expected = stats.binomtest(8, 10).proportion_ci()
-    result = t_interval(0.97, drawn, 10, SHARE, of_blocks)
-    assert result == pytest.approx((expected.low, expected.high))
+    assert t_interval(0.97, drawn, 10, SHARE, of_blocks) == pytest.approx(tuple(expected))
     assert t_interval(0.3, drawn, 10, SHARE, of_blocks)[0] == 0.3  # the value itself is never left out
+    assert t_interval(0.98, drawn, 10, SHARE, 0.98 * of_blocks)[1] == 1.0  # and no end before replicates
     for value, rule, threshold, scale, expected in (
         (1.0, ">", 0.5, SHARE, 1.0),
         (1.0, "<", 0.25, SHARE, 0.25**10),

@@ -425,7 +425,7 @@ class Evaluation(TextTasks, TrialTasks):
         identities = [each.identity if each else "" for each in changes]
         if task.is_transcription and corpus.missing == ERROR:
             for asked in (None, change):
-                if count := corpus.failures(asked.identity if asked else ""):
+                if count := int(corpus.lost(asked.identity if asked else "").sum()):
                     where = f"{corpus.name}, {asked.name}" if asked else corpus.name
                     what = f"{counted(count, 'input')} without a prediction: all words count as missed"
                     self.note(f"{where}: {what}")

@@ -229,7 +229,8 @@ class WordSweep(Sweep):
         if view.missing != ERROR:
             return result
         changes = [self.evaluation.settings[setting].identity for setting in self.every]
-        return result + sum(view.failures(change, subset.segments["key"][known]) for change in changes)
+        lost = (view.lost(change).reindex(subset.segments["key"][known]) for change in changes)
+        return result + sum(int(of_change.eq(True).sum()) for of_change in lost)
 
     def _counts(self, subset: Subset, predictions: Predictions, setting: Setting | None = None) -> Counts:
         place = (subset.corpus, predictions.random, setting)

@@ -107,13 +107,14 @@ class CorpusView(CorpusDescription):
         rows = self.rows_under(change)
         result = _array(rows.reindex(columns=[task.name])[task.name].reindex(self.segments["key"]), task)
         if task.is_transcription and self.missing == ERROR:
-            result[failed(rows).reindex(self.segments["key"], fill_value=False).to_numpy(dtype=bool)] = ""
+            lost = self.lost(change).reindex(self.segments["key"], fill_value=False)
+            result[lost.to_numpy(dtype=bool)] = ""
         return task.scale(result) if task.is_regression else result
 
-    def failures(self, change: str = "", keys: Sequence[str] | None = None) -> int:
-        """Count the inputs, or those of some segments, that the model was asked about in vain."""
+    def lost(self, change: str = "") -> pd.Series:
+        """Say for which inputs the model was asked for a transcript in vain, bool, by key."""
         rows = self.rows_under(change)
-        return int(failed(rows if keys is None else rows[rows.index.isin(keys)]).sum())
+        return failed(rows) & rows.reindex(columns=["transcript"])["transcript"].isna()
 
     def unchanged(self, *changes: str) -> np.ndarray:
         """Say which signals all of some changes (by their identities) have left as they are."""

@@ -149,12 +149,9 @@ def carried_errors(evaluation: TrialTasks, split: Split, carried: CarriedOver) -
         | {"actual_dcf": verification.actual_dcf(scored, at, **cost, normalised=True)}
         for name, (scored, at) in used.items()
     }
-    equal, lowest = (
-        verification.equal_error_rate(trials),
-        verification.min_dcf(trials, **cost, normalised=True),
-    )
-    rates = {"false_acceptance_rate": equal, "false_rejection_rate": equal, "actual_dcf": lowest}
-    costs = {"cllr": verification.cllr(trials)}
+    lowest = np.nan_to_num(verification.min_dcf_threshold(trials, **cost), nan=-np.inf)  # of one kind only
+    rates = rates_at(trials, lowest) | {"actual_dcf": verification.min_dcf(trials, **cost, normalised=True)}
+    costs = {"equal_error_rate": verification.equal_error_rate(trials), "cllr": verification.cllr(trials)}
     costs["cllr (transferred calibration)"] = verification.cllr(carried.calibrated)
     costs["min_cllr"] = verification.min_cllr(trials)
     result |= {"tested half, best threshold": rates, "tested half": costs}

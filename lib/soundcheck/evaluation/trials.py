@@ -110,13 +110,12 @@ class TrialTasks(Judging):
 
 def enrolled_recordings(table: TrialTable) -> np.ndarray:
     """Give the recording that each trial is enrolled with; of several the first stands for all."""
-    enrolled = np.zeros(int(table.member_of.max(initial=-1)) + 1, dtype=np.int64)
-    enrolled[table.member_of[::-1]] = table.members[::-1]
-    return enrolled[table.frame["enrolment"].to_numpy()]
+    first = pd.Series(table.members).groupby(table.member_of).first()
+    return first[table.frame["enrolment"]].to_numpy()
 
 
 def with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Add numbers of the speakers, the groups that both sides belong to, and the kind of each trial."""
+    """Add numbers of the speakers, the groups of all recordings of both sides, and the kind of each trial."""
     first, second = enrolled_recordings(table), table.frame["segment"].to_numpy()
     codes, _ = pd.factorize(pd.concat([table.frame[side] for side in SIDES]), sort=True)
     added = {"first": codes[: len(first)], "second": codes[len(first) :], "enrolled": first}
@@ -125,7 +124,9 @@ def with_groups(table: TrialTable, segments: pd.DataFrame, columns: list[str]) -
     for column in sorted({*columns, "sex"} - TRIAL_COLUMNS - {*table.frame}):  # a list may bring its own
         unknown = pd.Series(None, index=segments.index, dtype=object)
         values = segments.get(column, unknown).to_numpy(dtype=object)
-        enrolled, tested = values[first], values[second]
+        of = pd.Series(values[table.members], dtype=object).groupby(table.member_of)  # of each enrolment
+        enrolled = of.first().where(of.nunique(dropna=False).eq(1))[table.frame["enrolment"]].to_numpy()
+        tested = values[second]
         same = enrolled == tested
         added[column] = np.where(pd.notna(enrolled) & same, enrolled, None)
         if column == "sex":

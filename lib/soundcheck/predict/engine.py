@@ -93,7 +93,7 @@ def _predicted(
     numbers = _values(answered, [task for task in tasks if task.is_regression])
     named = _values(answered, [task for task in tasks if task.classes])
     unknown = collections.Counter(
-        name for task, names in named for name in names.tolist() if name not in task.classes
+        name for task, names in named for name in names.tolist() if name and name not in task.classes
     )
     folder = request.out / "predictions" / files.slug(entry.name)
     tables = {corpus: folder / f"{files.slug(corpus)}.parquet" for corpus in answered}
@@ -154,8 +154,8 @@ def look_up(
             name: np.stack([values[name] for values, _ in looked_up])[which, number] for name in clean[0]
         }
         drawn = answers.pop(DRAWN, np.array([])).tolist()
-        table = tables[corpus.name] = Columns(keys[number], change, problems, answers, drawn)
-        failed = np.flatnonzero(~table.answered)
+        tables[corpus.name] = Columns(keys[number], change, problems, answers, drawn)
+        failed = np.flatnonzero(problems)
         places = (corpus.segments[name].to_numpy()[number[failed]] for name in ("file", "start", "end"))
         failures += [
             (corpus.name, segment_label(*place), names[change[row]], problems[row])
@@ -194,9 +194,9 @@ def _in_our_terms(table: Columns, tasks: Sequence[Task], entry: ModelEntry) -> C
 
 
 def _values(tables: Mapping[str, Columns], tasks: Sequence[Task]) -> Iterator[tuple[Task, np.ndarray]]:
-    """Give the answers of all tables to each task."""
+    """Give the answers of all tables to each task, NaN or ``None`` where there is none."""
     for task in tasks:
-        parts = [table.answers[task.name][table.answered] for table in tables.values()]
+        parts = [table.answers[task.name] for table in tables.values()]
         yield task, np.concatenate(parts) if parts else np.array([])
 
 

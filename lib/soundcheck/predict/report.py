@@ -101,9 +101,9 @@ class PredictionReport:
             caveats.append(Caveat(f"{what}: {advice}. Fix the model's seed", self.model))
         without = self.failed + self.unusable
         if without > MISSING * self.inputs:
-            what = f"{without} of {self.inputs} inputs have no prediction, so values are about the others"
-            how = "word errors count inputs without a prediction as all missed where `missing: error`"
-            caveats.append(Caveat(f"{what}; {how}. left_out.csv lists them", self.model))
+            what = f"{without} of {self.inputs} inputs have no prediction for some task"
+            how = "its values are about the others, and missing transcripts are errors (`missing: error`)"
+            caveats.append(Caveat(f"{what}: {how}. left_out.csv lists them", self.model))
         return caveats
 
     def reasons(self) -> list[tuple[str, int]]:

@@ -3,7 +3,7 @@
 Conventions
 -----------
 - Columns: ``key`` of the segment; ``change``, empty for the signal as it is; one column a task; ``error``,
-  why there is no answer, else empty; ``drawn``, the options that were drawn for the change, as JSON, with
+  why an answer is missing, else empty; ``drawn``, the options that were drawn for the change, as JSON, with
   ``"unchanged": true`` if it left the signal as it was, sample by sample. Where
   the model says something of its answers, one float64 column for each, such as ``emotion.anger`` or
   ``confidence``, or of words a text; see :mod:`soundcheck.models.answers`.
@@ -17,7 +17,6 @@ Conventions
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,18 +46,13 @@ class Columns:
     key: Sequence[str]
     change: Sequence[str]
     error: Sequence[str]
-    # task -> one value a row: float64 for regression, else objects; with an error they mean nothing. What the
-    # model says of its answers by name, float64, NaN where it says nothing; of words texts or ``None``.
+    # task -> one value a row: float64 for regression, else objects; NaN or ``None`` where there is no answer.
+    # What the model says of its answers by name, float64, NaN where it says nothing; of words texts.
     answers: dict[str, np.ndarray]
     drawn: Sequence[str] = ()  # one text a row, or none if nothing was drawn
 
     def __len__(self) -> int:
         return len(self.key)
-
-    @functools.cached_property
-    def answered(self) -> np.ndarray:
-        """Which rows have an answer, bool ``(rows,)``."""
-        return np.array([not text for text in self.error], dtype=bool)
 
 
 def answer_columns(
@@ -85,12 +79,8 @@ def write_predictions(path: Path, columns: Columns, tasks: Sequence[Task]) -> st
     for task in tasks:
         values = columns.answers[task.name]
         if task.is_embedding:
-            pairs = zip(values, columns.answered, strict=True)
-            values = [unpack(value) if answered and value is not None else None for value, answered in pairs]
-            arrays[task.name] = pa.array(values, _TYPES[task.kind])
-        else:
-            kind = _TYPES.get(task.kind, pa.string())
-            arrays[task.name] = pa.array(values, kind, mask=~columns.answered, from_pandas=False)
+            values = [None if value is None else unpack(value) for value in values]
+        arrays[task.name] = pa.array(values, _TYPES.get(task.kind, pa.string()), from_pandas=True)
     arrays["error"] = pa.array(map(_text, columns.error), pa.string())
     arrays["drawn"] = pa.array(columns.drawn or [""] * len(columns), pa.string())
     for name in stated_names(tasks):

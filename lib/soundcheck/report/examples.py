@@ -282,10 +282,11 @@ def of_two_recognisers(subset: Subset, texts: Mapping[str, np.ndarray], played: 
 
 
 def hardest_trials(evaluation: Evaluation, subset: Subset, threshold: float, count: int = 4) -> list[Scene]:
-    """Choose non-targets that sound alike and targets that do not; each speaker on the tested side once."""
-    scores, target = subset.predictions.clean, subset.truth
+    """Choose accepted non-targets and rejected targets; each speaker on the tested side once."""
+    scores, target, accepted = subset.predictions.clean, subset.truth, subset.predictions.clean > threshold
+    alike = "Two speakers that sound alike to the model"
     unlike = "One speaker who does not sound like the same speaker to the model"
-    kinds = {"Two speakers that sound alike to the model": (scores, ~target), unlike: (-scores, target)}
+    kinds = {alike: (scores, accepted & ~target), unlike: (-scores, ~accepted & target)}
     return [_trials(evaluation, subset, threshold, title, *chosen, count) for title, chosen in kinds.items()]
 
 

@@ -300,13 +300,11 @@ def for_groups(facts: ModelFacts) -> Brief:
         return Brief(FAIL, who, f"{'' if row.side else 'differs: '}{_both(row)}", some(more, MOST_ALSO))
     if (row := facts.largest_difference) is None:
         return Brief(NOT_EVALUATED, "", _why_not(facts, states.FAIRNESS))
-    if few(row):
-        state = "too few speakers to generalise"
-    else:
-        state = "within the margin" if row.state == PASS else row.state
-    who = people(row.group)
+    passing = "within the margin" if abs(row.gap) < row.matters else "better"
+    state = passing if row.state == PASS else row.state
+    state = "too few speakers to generalise" if few(row) else state
     none = "no group significantly worse beyond the margin"
-    return Brief(row.state, "", f"{none}; largest difference: {who}, {_both(row)}, {state}")
+    return Brief(row.state, "", f"{none}; largest difference: {people(row.group)}, {_both(row)}, {state}")
 
 
 def under_changes(facts: ModelFacts) -> Brief:

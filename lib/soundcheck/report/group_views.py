@@ -131,11 +131,15 @@ def _line(row: object, better: str) -> dict[str, object]:
 
 
 def finding(frame: pd.DataFrame) -> str:
-    """Name the groups with the worst and the best value of the first measure."""
+    """Name the groups with the worst and the best value of the first measure, of those that are compared."""
+    compared = frame["gap"].notna() | frame["group"].eq(frame["against"])
+    frame = frame[compared] if compared.any() else frame
     rows = frame[frame["panel"].eq(frame["panel"].iloc[0])]
     ends = ("worst", "best") if info_of(rows["measure"].iloc[0]).better else ("lowest", "highest")
     both = zip(ends, rows.iloc[[0, -1][: len(rows)]].itertuples(), strict=False)
     panel = rows["panel"].iloc[0].partition(" (")[0]
+    if len(rows) > rows["value"].nunique() == 1:  # none is worse
+        return f"{sentence(panel)}: {rows['said'].iloc[0].partition(' (')[0]} for all groups"
     return f"{sentence(panel)}: {'; '.join(f'{end} {row.group}, {row.said}' for end, row in both)}"
 
 

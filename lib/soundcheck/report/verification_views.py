@@ -41,7 +41,6 @@ TICKS = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
 LEAST = 1e-6  # rates that are smaller lie beyond any axis
 
 _MARKS = {"equal": ("o", "equal errors"), "minimum": ("v", "lowest cost")}
-_TITLES = {"actual_dcf (not normalised)": "detection cost, not normalised"}
 
 
 def det_figure(curves: Mapping[str, Mapping[str, object]]) -> Figure:
@@ -186,8 +185,7 @@ def measures(estimates: Sequence[Estimate], caption: str) -> Html:
 
 
 def _title(measure: str) -> str:
-    title = _TITLES.get(measure) or measure.replace(info_of(measure).name, info_of(measure).title)
-    return named(title.replace("(cost ", "("))
+    return named(measure.replace(info_of(measure).name, info_of(measure).title).replace("(cost ", "("))
 
 
 def trial_table(evaluation: Evaluation, subsets: Iterable[Subset]) -> Html:

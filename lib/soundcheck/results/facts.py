@@ -282,11 +282,11 @@ class ModelFacts:
 
     @functools.cached_property
     def largest_difference(self) -> pd.Series | None:
-        """The row of the largest difference that does not fail, in units of its margin."""
-        rows = self.counted[self.counted["group_value"].notna() & self.counted["side"].ne("better")]
+        """The row of the largest difference in margins that does not fail; that of a worse group first."""
+        rows = self.counted[self.counted["group_value"].notna() & self.counted["gap"].notna()]
         rows = rows[rows["state"].isin((INCONCLUSIVE, PASS, NOT_EVALUATED)) & rows["matters"].gt(0)]
-        rows = rows[rows["gap"].notna()]
-        return first(rows.loc[_in_margins(rows).sort_values(ascending=False, kind="stable").index])
+        rows = rows.loc[_in_margins(rows).sort_values(ascending=False, kind="stable").index]
+        return first(rows.sort_values("side", key=lambda side: side.eq("better"), kind="stable"))
 
     @functools.cached_property
     def worst_condition(self) -> pd.Series | None:

@@ -134,13 +134,13 @@ def _lines(scores: Scores) -> Iterator[str]:
     for (column, measure), members in rows.groupby(["column", "measure"], sort=False):
         if scores.task.is_embedding or measure == rows["measure"].iloc[0]:
             of = f", {info_of(measure).title}" if scores.task.is_embedding else ""
-            yield from _column_lines(f"{column}{of}", members, unit(scores))
+            yield from _column_lines(f"{column}{of}", members)
     if sentences := failing(scores):
         yield from ("Fail:", *(f"  {sentence}" for sentence in sentences))
     yield from (f"Note: {note}" for note in scores.notes)
 
 
-def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
+def _column_lines(title: str, rows: pd.DataFrame) -> Iterator[str]:
     against = rows["against"].max().replace(OTHERS, "the others")
     yield f"{title}, against {against}:" if against else f"{title}:"
     large = rows[~rows["small"]]
@@ -148,9 +148,8 @@ def _column_lines(title: str, rows: pd.DataFrame, unit: str) -> Iterator[str]:
     for row in large.itertuples():
         yield "; ".join(filter(None, (f"  {row.group:<{width}}  {written(row)}", compared(row))))
     small = rows[rows["small"]].itertuples()
-    each = [f"{row.group} {written(row, interval=False)} ({row.segments})" for row in small]
-    if each:
-        yield f"  too small to compare ({unit}): {some(each, MOST_TOO_SMALL)}"
+    if each := [f"{row.group} {written(row, interval=False)} ({row.lacks})" for row in small]:
+        yield f"  too small to compare: {some(each, MOST_TOO_SMALL)}"
 
 
 def _column(scores: Scores, name: str, rows: pd.DataFrame) -> dict[str, object]:

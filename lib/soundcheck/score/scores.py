@@ -21,7 +21,7 @@ from soundcheck.augment.sounds import Sounds
 from soundcheck.common.messages import did_you_mean, input_error, quoted, some
 from soundcheck.common.tasks import BUILTIN, CLASSIFICATION, REGRESSION, TRANSCRIPTION, Task
 from soundcheck.corpora.labels import WHO, without_nobody
-from soundcheck.corpora.trials.trial_files import read_scores, read_trials
+from soundcheck.corpora.trials.trial_files import PAIR, read_scores, read_trials
 from soundcheck.corpora.trials.trial_table import TrialTable, read_trial_corpus, resolve, write_table
 from soundcheck.evaluation import Evaluation, measure_sets, words
 from soundcheck.evaluation import groups as group_sets
@@ -33,6 +33,7 @@ from soundcheck.metrics.verification import equal_error_rate
 from soundcheck.metrics.weighted import Weighted
 from soundcheck.metrics.word_errors import CHARACTER, unit_of
 from soundcheck.metrics.word_rates import cer, wer
+from soundcheck.models.tables.rows import scores_of_trials
 from soundcheck.results.states import decide
 from soundcheck.score import tables
 from soundcheck.score.pages import Scores
@@ -124,7 +125,10 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
     name = raw.table["file"]
     segments = raw.table.assign(key=name, start=np.nan, end=np.nan, duration=np.nan, audio=name)
     table = resolve(listed, segments)
-    values = table.frame[["enrol", "test"]].merge(given.frame, "left", on=["enrol", "test"])[SCORE]
+    if PAIR[0] in given.frame:
+        values = table.frame[PAIR].merge(given.frame, "left", on=PAIR)[SCORE]
+    else:  # one number a line
+        values = pd.Series(scores_of_trials(given, table))
     if values.isna().all():
         what = "none of its pairs is a trial of the list"
         raise input_error(scores.name, what, f"Name both sides as {trials.name} does")

@@ -22,6 +22,7 @@ from soundcheck.common.messages import input_error, quoted
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.common.text_table import read_tab_table, read_text_table
 from soundcheck.corpora.labels import without_nobody
+from soundcheck.corpora.trials.trial_files import label_of
 from soundcheck.start.detect import CLASSES, FILE_NAMES, RATINGS, SYNONYMS, first_of
 
 NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id", "key", "name")
@@ -29,7 +30,6 @@ PREDICTIONS = ("prediction", "predicted", "hypothesis", "hyp", "pred", "pred_tex
 PREDICTED = " (predicted)"  # ends the name of a column that both tables have
 GROUPS = ("sex", "accent", "language")  # that are compared if no column is named
 READERS = {".tsv": read_tab_table, **dict.fromkeys((".jsonl", ".json", ".ndjson"), read_json_table)}
-TRIAL_LABELS = ("0", "1", "target", "nontarget")
 FORMS: Sequence[Callable[[str], str]] = (  # of names of files, the strictest first
     str,
     lambda name: re.split(r"[\\/]", name)[-1],
@@ -49,12 +49,13 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def is_trial_list(path: Path) -> bool:
-    """Say whether the first line of a file is a trial of two recordings, or the heads of a table of such."""
+    """Say whether a file begins with the heads of a table of trials, or with two lines that are trials."""
     with open(files.require_regular(path, path.name), "rb") as file:
-        line = file.readline(4096).decode(errors="replace").lower()
-    words, heads = line.split(), re.split(r"[,;\s]+", line)
-    is_table = "test" in heads and any(head.startswith("enrol") for head in heads)
-    return is_table or (len(words) == 3 and bool({words[0], words[2]} & {*TRIAL_LABELS}))
+        lines = [file.readline(4096).decode(errors="replace").lower() for _ in range(2)]
+    heads, trials = re.split(r"[,;\s]+", lines[0]), [re.split(r"[\s*]+", line.strip()) for line in lines]
+    if {"test", "segmentid"} & {*heads} and any(head.startswith(("enrol", "modelid")) for head in heads):
+        return True
+    return any(all(len(one) > 2 and label_of(one[end]) is not None for one in trials) for end in (0, -1))
 
 
 def side_by_side(first: Path, second: Path) -> tuple[pd.DataFrame, list[str], list[str]]:

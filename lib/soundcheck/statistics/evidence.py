@@ -163,7 +163,7 @@ def t_interval(
 
     If over a tenth of the replicates lie on a limit, it is that of Clopper and Pearson for the proportion of
     blocks that reach it by ``of_blocks``, the value of each block by itself; without these all but one do, or
-    all if the value lies there.
+    all if the value lies there. An end that does not reach the value is a quantile of the replicates.
 
     >>> low, high = t_interval(1.0, np.ones(1000), 10, Scale(0, 1))
     >>> round(low, 3), high
@@ -175,8 +175,9 @@ def t_interval(
     limit = scale.limit_of(replicates)
     if limit is not None:
         shares = scipy.stats.binomtest(*_reached(value, limit, blocks, of_blocks)).proportion_ci(level)
-        ends = sorted((scale.value(shares.low, limit), scale.value(shares.high, limit)))
-        return min(ends[0], value), max(ends[1], value)
+        low, high = sorted((scale.value(shares.low, limit), scale.value(shares.high, limit)))
+        drawn = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
+        return min(low if low <= value else drawn[0], value), max(high if high >= value else drawn[1], value)
     if not np.isfinite(scale.free(value)):  # on a limit that few replicates reach
         scale = FREE
     freed = _freed(replicates, scale)

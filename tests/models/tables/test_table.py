@@ -151,7 +151,7 @@ def write(path, *rows: tuple, tasks=BOTH) -> None:
     """Write a prediction table as a run does: (key, change, arousal or None, error)."""
     path.parent.mkdir(exist_ok=True)
     keys, changes, values, errors = zip(*rows, strict=True)
-    answers = [{} if value is None else {"arousal": value, "emotion": "anger"} for value in values]
+    answers = [{"arousal": value, "emotion": None if error else "anger"} for *_, value, error in rows]
     known = [TASKS[task] for task in tasks]
     write_predictions(path, Columns(keys, changes, errors, answer_columns(answers, known)), known)
 
@@ -163,14 +163,14 @@ def test_a_table_of_a_run_is_taken_as_it_is(load, tmp_path):
         ("a|b.wav||", "gain-1", 0.2, ""),
         ("c.wav|0.5|1.5", "", 0.3, ""),
         ("c.wav|0.5|1.5", "gain-1", None, "no answer within 1 s"),
-        ("c.wav|1.5|", "", None, "ValueError: two"),
+        ("c.wav|1.5|", "", 0.4, "no emotion"),
     )
     model = load((tmp_path / "run.parquet").read_bytes(), "hyp.csv", *BOTH)
     where = corpus(("a|b.wav", NAN, NAN, 2.0), ("c.wav", 0.5, 1.5, 1.0), ("c.wav", 1.5, NAN, 1.0))
     values, problems = model.look_up(where, "")
-    np.testing.assert_array_equal(values["arousal"], [0.1, 0.3, NAN])
+    np.testing.assert_array_equal(values["arousal"], [0.1, 0.3, 0.4])
     assert values["emotion"].tolist() == ["anger", "anger", None]
-    assert problems == ["", "", "ValueError: two"]
+    assert problems == ["", "", "no emotion"]
     assert model.changes_audio and TableModel.known_changes(tmp_path / "hyp.csv") == {"gain-1"}
     values, problems = model.look_up(where, "gain-1")
     np.testing.assert_array_equal(values["arousal"], [0.2, NAN, NAN])

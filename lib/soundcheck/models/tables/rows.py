@@ -126,7 +126,7 @@ class Rows(FileModel):
     cells: TextTable  # says where a row stands; its column ``file`` has the file, or the id, of each
     # Task, or what the model says of its predictions, -> value of each row: float64 (NaN = none) or object.
     answers: Mapping[str, np.ndarray]
-    problems: np.ndarray  # of each row, why it has no prediction; empty = it has one
+    problems: np.ndarray  # of each row, why it has no prediction for some task; empty = it has all
     frame: pd.DataFrame | None = None  # see sort_rows; None: names are ids
     changes: Sequence[str] = ("",)  # of the signal, that there are rows for; "" = none
     drawn: np.ndarray | None = None  # of each row, what the run drew that wrote it
@@ -294,9 +294,9 @@ def problems_of(
     tasks: Sequence[Task],
     reasons: Mapping[str, Mapping[int, str]] = MappingProxyType({}),
 ) -> np.ndarray:
-    """Say why rows have no prediction, object ``(rows,)``; values that are none are taken out.
+    """Say what rows lack, object ``(rows,)``; values that are none are taken out.
 
-    ``reasons``: task -> row -> why it has no value, where that is known.
+    ``reasons``: task -> row -> why it has no value, if it has none.
     """
     problems: dict[int, dict[str, None]] = collections.defaultdict(dict)
     for task in tasks:
@@ -306,7 +306,7 @@ def problems_of(
         for row, text in enumerate(values) if task.is_transcription else ():
             if what := long_text(text, cells.source, task.name):
                 why[row] = what
-        for row, what in (why | known).items():
+        for row, what in (why | {row: known[row] for row in known if row in why}).items():
             values[row] = np.nan if task.is_regression else None
             problems[row][what] = None
     texts = np.full(len(cells), "", dtype=object)

@@ -211,6 +211,8 @@ def read_table(table: TextTable, tasks: Sequence[Task], bounds: Mapping[str, tup
     if of_run:
         errors = {row: error for row, error in enumerate(columns.get("error", ())) if error}
         reasons = {name: reasons.get(name, {}) | errors for name in names}
+        for texts in (values[task.name] for task in tasks if task.is_transcription):
+            texts[[row for row in errors if not texts[row]]] = None  # beside an error an empty text is none
         changes = [*dict.fromkeys(["", *columns["change"]])]
         what = f"predictions for changed signals are those of the run that wrote {table.source}"
         remarks = [what] if len(changes) > 1 else []
