@@ -89,6 +89,8 @@ def characters_of(references: Texts, hypotheses: Texts) -> Counts:
 def ratio_of_sums(counts: Numbers, parts: Numbers, nothing: str = "") -> Statistic:
     """Divide the sum of what was counted by the sum of what it is a part of, such as words or minutes.
 
+    It rests on the segments that have any of it: of dates, on those in which somebody says a date.
+
     - ``counts``: what was counted in each prediction, ``(segments,)``; NaN without a prediction.
     - ``parts``: what there was of each segment, ``(segments,)``.
     - ``nothing``: why there is no value where there was nothing; else the number of segments is given.
@@ -98,14 +100,14 @@ def ratio_of_sums(counts: Numbers, parts: Numbers, nothing: str = "") -> Statist
     """
     counts, parts = numbers(counts), numbers(parts)
     same_length(counts, parts)
-    rows = ~np.isnan(counts)
+    rows, some = ~np.isnan(counts), (counts > 0) | (parts > 0)
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[2] > 0 else nothing if sums[0] and nothing else segments(0),)
 
-    return of_columns(
-        rows, ~rows, [counts, parts], lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]), reasons=reasons
-    )
+    columns = [counts, parts, some.astype(np.float64)]
+    functions = {"count": lambda sums: sums[..., 3:], "reasons": reasons}
+    return of_columns(rows, ~rows, columns, lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]), **functions)
 
 
 def missing_as_empty(hypotheses: Texts) -> np.ndarray:
