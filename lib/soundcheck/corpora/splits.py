@@ -19,6 +19,7 @@ ALL = "all"
 TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
 COLUMNS = ("split", "splits", "split_set", "set", "subset", "partition", "data_split")  # that may hold splits
 FEW = 20  # different splits
+UNSPLIT = "Remove `split:`, as the data name none"
 _WORDS = {
     TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*|entra[iî]nement|entrenamiento|treino|训练集?",
     DEV: "dev|devel|develop|development|val|valid|validation|validate|vld|validierung|验证集?|开发集?",
@@ -108,7 +109,7 @@ def choose(
     - Raises InputError: if no split is the one that the suite names, several may be, or it has to name one.
     """
     names = sorted(counts)
-    if names == [""] or entry.split == (ALL,):
+    if (names == [""] and not entry.split) or entry.split == (ALL,):
         return names, []
     kinds = kinds_of(names, declared)
     chosen = pick(kinds, None) if entry.split is None else []
@@ -122,7 +123,7 @@ def choose(
         if len(meant) != 1:
             several = f"; several may be meant: {named(meant)}" if meant else ""
             remedy = f"Name one of them, or all: `split: {flow(meant)}`"
-            remedy = remedy if meant else did_you_mean(wanted, filter(None, names))
+            remedy = remedy if meant else did_you_mean(wanted, filter(None, names)) or UNSPLIT
             raise input_error(where, f"no {unit} belongs to the split {quoted(wanted)}{several}", remedy)
         chosen += meant
     if not chosen:
