@@ -237,5 +237,7 @@ def test_the_headline_comes_first_with_both_answers():
         rows = [of_test(test, **WORD_ERRORS | cells) for test in ("Character Error Rate", "Word Error Rate")]
         page = conclusion(contrast_frame([of_test(), *rows]))
         assert text in page.partition(" For new speakers, ")[0] and page.count("→") == 1  # a measure a task
+    scripts = [of_test(f"{unit} Error Rate", **WORD_ERRORS) for unit in ("Character", "Mixed")]
+    assert "mixed error rate 0.1 →" in conclusion(contrast_frame(scripts))  # as on the first page
     *_, line = _sentences(contrast_frame([of_test("Word Error Rate", **WORD_ERRORS)]))
     assert line.endswith("0.1 → 0.151 (difference 0.051, 95 % 0.032 to 0.07 for these speakers)")

@@ -85,8 +85,8 @@ class Contrast:
 
 # Measures that answer how good a model is, of each task the first one that it has.
 HEADLINES = (
-    *("concordance_cc", "unweighted_average_recall", "word_error_rate", "character_error_rate"),
-    *("mixed_error_rate", "equal_error_rate"),
+    *("concordance_cc", "unweighted_average_recall", "word_error_rate", "mixed_error_rate"),
+    *("character_error_rate", "equal_error_rate"),
 )
 CONTRAST_TYPES = schema_of(Contrast)
 CONTRAST_COLUMNS = list(CONTRAST_TYPES)
