@@ -19,7 +19,6 @@ ALL = "all"
 TRAIN, DEV, TEST, EVAL = "train", "dev", "test", "eval"
 COLUMNS = ("split", "splits", "split_set", "set", "subset", "partition", "data_split")  # that may hold splits
 FEW = 20  # different splits
-UNSPLIT = "Remove `split:`, as the data name none"
 _WORDS = {
     TRAIN: "train[a-z]*|trn|pretrain[a-z]*|finetun[a-z]*|entra[iî]nement|entrenamiento|treino|训练集?",
     DEV: "dev|devel|develop|development|val|valid|validation|validate|vld|validierung|验证集?|开发集?",
@@ -123,7 +122,7 @@ def choose(
         if len(meant) != 1:
             several = f"; several may be meant: {named(meant)}" if meant else ""
             remedy = f"Name one of them, or all: `split: {flow(meant)}`"
-            remedy = remedy if meant else did_you_mean(wanted, filter(None, names)) or UNSPLIT
+            remedy = remedy if meant else did_you_mean(wanted, filter(None, names)) or "Remove the key"
             raise input_error(where, f"no {unit} belongs to the split {quoted(wanted)}{several}", remedy)
         chosen += meant
     if not chosen:

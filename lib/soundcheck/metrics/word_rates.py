@@ -92,7 +92,7 @@ def ratio_of_sums(counts: Numbers, parts: Numbers, nothing: str = "") -> Statist
     It rests on the segments that have any of it: of dates, on those in which somebody says a date.
 
     - ``counts``: what was counted in each prediction, ``(segments,)``; NaN without a prediction.
-    - ``parts``: what there was of each segment, ``(segments,)``.
+    - ``parts``: what there was of each segment, ``(segments,)``; anything without a prediction.
     - ``nothing``: why there is no value where there was nothing; else the number of segments is given.
 
     >>> ratio_of_sums([1, 0, np.nan], [1, 3, 5])
@@ -234,10 +234,8 @@ def permuted_word_error_rates(
     references = np.asarray(references, dtype=object)
     known = ~(pd.isna(references) | pd.isna(np.asarray(hypotheses, dtype=object)))
     permuted = permuted_hypotheses(np.where(known, hypotheses, None), draws)
-    of_model, of_permuted = (
-        word_error_rate(counts.words, counts.errors)
-        for counts in (count(references, hypotheses), count(references, permuted))
-    )
+    both = [count(references, texts) for texts in (hypotheses, permuted)]
+    of_model, of_permuted = (word_error_rate(counts.words, counts.errors) for counts in both)
     return of_model, of_permuted, difference(of_model, of_permuted)
 
 
@@ -252,8 +250,7 @@ def word_counts(texts: Texts) -> np.ndarray:
 
 def character_counts(texts: Texts) -> np.ndarray:
     """Count the characters of each prediction, float64 ``(segments,)``; NaN without one."""
-    counts = [np.nan if text is None else len(closed_up(text)) for text in texts]
-    return np.array(counts, dtype=np.float64)
+    return np.array([np.nan if text is None else len(closed_up(text)) for text in texts], dtype=np.float64)
 
 
 def empty_answers(texts: Texts, *, missing: float = np.nan) -> Statistic:

@@ -39,7 +39,6 @@ from soundcheck.suite.families import HIGHER, info_of, measure_of
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
 _WITHHELD, _NO_TEST = "interval withheld: ", "a value without a test"
-_ENDS = ("low", "high", "difference_low_sample", "difference_high_sample")
 _WHAT = ("corpus", "family", "task", "test", "group", "label")  # pairs the tests of two models
 _DIFFERENCES = ("difference", "change", "shift")  # words in names of tests whose value is a difference itself
 
@@ -169,16 +168,16 @@ def compared_alone(
     if cells:
         limits = before.threshold, after.threshold
         remarks = [f"thresholds differ: {limits[0]} and {limits[1]}"] if limits[0] != limits[1] else []
-        remarks.append(differing)
         why = "drawn with other seeds" if same_blocks else "not the same blocks"
-        remarks += [] if paired else [f"unpaired, {why}"]
+        remarks += [differing, "" if paired else f"unpaired, {why}"]
         if after.rule == BELOW and not (after.group or _of_difference(after)) and before.value > 0:
             cells |= _relative(baseline, candidate, value, paired)
     else:
         remarks = [_why_withheld(baseline, candidate)]
     cells |= _for_these_speakers(*sizes, value)
     limit, skipped = _furthest(after), "; ".join(filter(None, remarks))
-    cells |= {name: min(max(cells[name], -limit), limit) for name in _ENDS if cells.get(name) is not None}
+    ends = [name for name in (*_NEW[2:], *_THESE[2:]) if cells.get(name) is not None]
+    cells |= {name: min(max(cells[name], -limit), limit) for name in ends}
     return dataclasses.replace(row, **cells, difference=value, outcome=NO_EVIDENCE, skipped=skipped)
 
 

@@ -139,13 +139,11 @@ def recognise(
     """
     of_references = [name for name in frame if name not in predicted]
     both = [name for name in of_references if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
+    usual, label = [name for name in both if name.lower() in LABELS], first_of(of_references, LABELS)
+    if not usual and first_of(predicted, PREDICTIONS):  # what is in both tables describes recordings
+        usual = [label]
     both = [name for name in both if role_of(name) not in DESCRIBED]
-    usual = [name for name in both if name.lower() in LABELS]
-    if not usual and first_of(
-        predicted, PREDICTIONS
-    ):  # what both tables have beside that describes recordings
-        usual = [first_of(of_references, LABELS)]
-    truth = named.get("truth") or next(iter((*usual, *both)), "") or first_of(of_references, LABELS)
+    truth = named.get("truth") or next(filter(None, (*usual, *both, label)), "")
     columns = {"truth": truth, "prediction": named.get("prediction") or _prediction(predicted, truth)}
     for role, of in (("truth", of_references), ("prediction", predicted)):
         if not columns[role]:
