@@ -223,6 +223,8 @@ def test_errors_of_marks_and_entities_are_those_of_plain_loops(whole):
     # "Anna" of two persons, the only amount and the only room are wrong.
     shares = {"person": 1 / 2, "money": 1, "telephone number": 0, "room": 1, "time": 0}
     assert rates.loc["Entity Error Rate", "value"].to_dict() == pytest.approx(shares)
+    said = {kind: sum(kind in kinds for *_, kinds in FORMATTED) * 6 for kind in shares}
+    assert rates.loc["Entity Error Rate", "segments"].to_dict() == said  # and not all 36
     assert not rates.loc["Entity Error Rate"].loc["money", "passed"]
     page = whole.shown("loses", "asr_formatting")
     assert "<b>" not in page and "hannah (6)" in page and "$20 (6)" in page

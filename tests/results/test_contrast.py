@@ -17,6 +17,7 @@ from soundcheck.results.contrast import (
     conclusion,
     contrast_frame,
     contrasts,
+    shown_values,
     with_outcomes,
 )
 from soundcheck.results.rows import Judged
@@ -102,8 +103,11 @@ def test_differences_of_errors_are_shares_of_them(errors, correlations):
     assert contrast(*(changed(side, rule="<") for side in correlations)).outcome == "worse"
     for about in ({"test": "Change Eer White Noise"}, {"group": "sex: female"}, {"rule": ">"}):
         assert contrast(*(changed(entry, **about) for entry in errors)).relative is None
-    noisy = dataclasses.replace(errors[0], replicates=errors[0].replicates + np.linspace(-1, 1, 1000))
+    noisy = dataclasses.replace(errors[0], replicates=errors[0].replicates + np.linspace(-2, 2, 1000))
     assert contrast(noisy, errors[1]).relative is None  # an error that is not clearly above 0
+    for test, against, furthest in (("Entity Error Rate", "", 1), ("Recall Per Class", "us", 2)):  # of shares
+        row = contrast(*(changed(side, test=test, against=against) for side in (noisy, errors[1])))
+        assert (row.low, row.high) == (-furthest, furthest)
 
 
 def test_sizes_are_compared_and_do_not_hide_their_spread(rng):
@@ -169,6 +173,11 @@ def test_tests_of_one_model_and_values_without_threshold_are_listed(correlations
     (more,) = contrasts([], [changed(correlations[1], test="u")], names=("old", "new"))
     assert (row.difference, row.p_value, row.outcome) == (known.difference, known.p_value, known.outcome)
     assert (more.baseline, more.test, more.outcome, more.skipped) == ("old", "u", "", "not judged for old")
+    group = verdicts.Estimate("m", "c", "f", "t", "w", value=0.1, excluded="interval withheld: 3 speakers")
+    assert (
+        shown_values([group], "fairness")[0].skipped
+        == "a value without a test; interval withheld: 3 speakers"
+    )
 
 
 def on(entry: Judged, segments: str, count: int, number: float) -> Judged:
@@ -212,8 +221,6 @@ def of_test(test="Some Test", **cells) -> Contrast:
 
 
 UNKNOWN = {"p_value": None, "low": None, "high": None, "pairing": ""}
-
-
 WORD_ERRORS = {
     **dict(family="asr_word_errors", rule="<", baseline_value=0.1, candidate_value=0.151, difference=0.051),
     **dict(difference_low_sample=0.032, difference_high_sample=0.07, p_sample=1e-6, outcome_sample="worse"),
@@ -230,5 +237,7 @@ def test_the_headline_comes_first_with_both_answers():
         rows = [of_test(test, **WORD_ERRORS | cells) for test in ("Character Error Rate", "Word Error Rate")]
         page = conclusion(contrast_frame([of_test(), *rows]))
         assert text in page.partition(" For new speakers, ")[0] and page.count("→") == 1  # a measure a task
+    scripts = [of_test(f"{unit} Error Rate", **WORD_ERRORS) for unit in ("Character", "Mixed")]
+    assert "mixed error rate 0.1 →" in conclusion(contrast_frame(scripts))  # as on the first page
     *_, line = _sentences(contrast_frame([of_test("Word Error Rate", **WORD_ERRORS)]))
     assert line.endswith("0.1 → 0.151 (difference 0.051, 95 % 0.032 to 0.07 for these speakers)")

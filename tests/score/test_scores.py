@@ -122,16 +122,19 @@ def test_the_command_recognises_columns_and_writes_a_page(tmp_path):
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_formats_and_rows_without_a_partner(tmp_path, ending):
-    frame = recordings().rename(columns={"said": "text"})
-    labels, path = frame.drop(columns="heard").head(237), tmp_path / f"references.{ending}"
+    frame = recordings().rename(columns={"said": "text", "heard": "hypothesis"})
+    frame["duration"] = range(240)  # in both tables, as the speaker: it describes recordings
+    labels, path = frame.drop(columns="hypothesis").head(237), tmp_path / f"references.{ending}"
     if ending == "csv":
         labels.to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     else:
         labels.to_parquet(path)
-    frame[["file", "heard"]].tail(238).to_json(tmp_path / "model.jsonl", orient="records", lines=True)
+    predicted = frame[["file", "speaker", "duration", "hypothesis"]].tail(238)
+    predicted.to_json(tmp_path / "model.jsonl", orient="records", lines=True)
     done = run(path, tmp_path / "model.jsonl")
-    assert done.output.startswith("model: word error rate"), done.exception
-    assert f"2 of 237 rows of references.{ending} have no row in model.jsonl" in done.output
+    rate = jiwer.wer(frame["text"][2:237].tolist(), frame["hypothesis"][2:237].tolist())
+    assert done.output.startswith(f"model: word error rate {100 * rate:.1f} %"), done.exception
+    assert f"2 of 237 rows of references.{ending} have no row in model.jsonl: left out" in done.output
     assert f"3 of 238 rows of model.jsonl have no row in references.{ending}: left out" in done.output
 
 

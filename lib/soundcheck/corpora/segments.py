@@ -323,9 +323,12 @@ def _check_duplicates(table: pd.DataFrame, tasks: Collection[str], reading: Read
 
 def _split(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Keep the rows of the splits that are evaluated."""
+    raw, entry = reading.raw, reading.entry
     if "split" not in table.columns:
+        if entry.format not in ("commonvoice", "parquet"):  # their tables and shards are the splits
+            splits.choose({"": len(table)}, entry, raw.source, "row", {})
         return table
-    names, raw, entry = table["split"].fillna(""), reading.raw, reading.entry
+    names = table["split"].fillna("")
     counts, where = Counter(names.tolist()), f"{raw.source}, column split"
     chosen, notices = splits.choose(counts, entry, where, "row", raw.split_kinds)
     evaluated = table[names.isin(chosen)]

@@ -108,7 +108,7 @@ def choose(
     - Raises InputError: if no split is the one that the suite names, several may be, or it has to name one.
     """
     names = sorted(counts)
-    if names == [""] or entry.split == (ALL,):
+    if (names == [""] and not entry.split) or entry.split == (ALL,):
         return names, []
     kinds = kinds_of(names, declared)
     chosen = pick(kinds, None) if entry.split is None else []
@@ -122,7 +122,7 @@ def choose(
         if len(meant) != 1:
             several = f"; several may be meant: {named(meant)}" if meant else ""
             remedy = f"Name one of them, or all: `split: {flow(meant)}`"
-            remedy = remedy if meant else did_you_mean(wanted, filter(None, names))
+            remedy = remedy if meant else did_you_mean(wanted, filter(None, names)) or "Remove the key"
             raise input_error(where, f"no {unit} belongs to the split {quoted(wanted)}{several}", remedy)
         chosen += meant
     if not chosen:

@@ -132,9 +132,7 @@ class Formatting:
             ]
 
         rates = {
-            kind: word_rates.ratio_of_sums(
-                counts(kind, False), np.nan_to_num(counts(kind, False, True)), NO_ENTITIES
-            )
+            kind: word_rates.ratio_of_sums(counts(kind, False), counts(kind, False, True), NO_ENTITIES)
             for kind in self.classes(subset)
         }
         return stack(rates)
@@ -142,14 +140,14 @@ class Formatting:
 
 def _punctuation(subset: Subset, predictions: Predictions) -> Statistic:
     result = format_errors(subset.truth, predictions.clean)
-    marks = np.nan_to_num(result.marks[:, :, 0].sum(axis=1))
-    return word_rates.ratio_of_sums(result.mark_errors.sum(axis=1), marks, NO_MARKS)
+    errors, marks = result.mark_errors, result.marks[:, :, 0]
+    return word_rates.ratio_of_sums(errors.sum(axis=1), marks.sum(axis=1), NO_MARKS)
 
 
 def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
     result = format_errors(subset.truth, predictions.clean)
     present = format_errors(subset.truth, subset.truth).marks[:, :, 0].sum(axis=0)
-    pairs = zip(MARKS, result.mark_errors.T, np.nan_to_num(result.marks[:, :, 0]).T, strict=True)
+    pairs = zip(MARKS, result.mark_errors.T, result.marks[:, :, 0].T, strict=True)
     rates = {name: word_rates.ratio_of_sums(errors, marks, NO_MARKS) for name, errors, marks in pairs}
     return stack({name: rates[name] for name, some in zip(MARKS, present, strict=True) if some})
 
@@ -157,7 +155,7 @@ def _each_mark(subset: Subset, predictions: Predictions) -> Statistic:
 def _capitals(subset: Subset, predictions: Predictions) -> Statistic:
     result = format_errors(subset.truth, predictions.clean)
     nothing = "no word with a capital was recognised"
-    return word_rates.ratio_of_sums(result.capital_errors, np.nan_to_num(result.capitals), nothing)
+    return word_rates.ratio_of_sums(result.capital_errors, result.capitals, nothing)
 
 
 def _each(write: Callable[[str], str], texts: Sequence[str | None]) -> np.ndarray:

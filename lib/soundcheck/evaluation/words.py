@@ -107,13 +107,10 @@ def error_profile(
     counts = _counts(subset)
     kinds = (counts.substitutions, counts.deletions, counts.insertions)
     empty = restrict(word_rates.empty_answers(subset.predictions.clean), counts.words > 0)  # of what was said
-    named = zip(PROFILE, [*(word_error_rate(counts.words, errors) for errors in kinds), empty], strict=True)
-    measures = {name: lambda _subset, _predictions, rate=rate: rate for name, rate in named}
-    parts = {
-        f"{column}: {name}": subset.mask(column, name)
-        for column, groups in columns.items()
-        for name in groups
-    }
+    rates = zip(PROFILE, [*(word_error_rate(counts.words, errors) for errors in kinds), empty], strict=True)
+    measures = {name: lambda _subset, _predictions, rate=rate: rate for name, rate in rates}
+    named = [(column, name) for column, groups in columns.items() for name in groups]
+    parts = {f"{column}: {name}": subset.mask(column, name) for column, name in named}
     return evaluation.estimates(subset, measures, {ALL: None} | parts)
 
 

@@ -89,8 +89,10 @@ def characters_of(references: Texts, hypotheses: Texts) -> Counts:
 def ratio_of_sums(counts: Numbers, parts: Numbers, nothing: str = "") -> Statistic:
     """Divide the sum of what was counted by the sum of what it is a part of, such as words or minutes.
 
+    It rests on the segments that have any of it: of dates, on those in which somebody says a date.
+
     - ``counts``: what was counted in each prediction, ``(segments,)``; NaN without a prediction.
-    - ``parts``: what there was of each segment, ``(segments,)``.
+    - ``parts``: what there was of each segment, ``(segments,)``; anything without a prediction.
     - ``nothing``: why there is no value where there was nothing; else the number of segments is given.
 
     >>> ratio_of_sums([1, 0, np.nan], [1, 3, 5])
@@ -98,14 +100,14 @@ def ratio_of_sums(counts: Numbers, parts: Numbers, nothing: str = "") -> Statist
     """
     counts, parts = numbers(counts), numbers(parts)
     same_length(counts, parts)
-    rows = ~np.isnan(counts)
+    rows, some = ~np.isnan(counts), (counts > 0) | (parts > 0)
 
     def reasons(sums: np.ndarray) -> tuple[str, ...]:
         return ("" if sums[2] > 0 else nothing if sums[0] and nothing else segments(0),)
 
-    return of_columns(
-        rows, ~rows, [counts, parts], lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]), reasons=reasons
-    )
+    columns = [counts, parts, some.astype(np.float64)]
+    functions = {"count": lambda sums: sums[..., 3:], "reasons": reasons}
+    return of_columns(rows, ~rows, columns, lambda sums: ratio(sums[..., 1:2], sums[..., 2:3]), **functions)
 
 
 def missing_as_empty(hypotheses: Texts) -> np.ndarray:
@@ -232,10 +234,8 @@ def permuted_word_error_rates(
     references = np.asarray(references, dtype=object)
     known = ~(pd.isna(references) | pd.isna(np.asarray(hypotheses, dtype=object)))
     permuted = permuted_hypotheses(np.where(known, hypotheses, None), draws)
-    of_model, of_permuted = (
-        word_error_rate(counts.words, counts.errors)
-        for counts in (count(references, hypotheses), count(references, permuted))
-    )
+    both = [count(references, texts) for texts in (hypotheses, permuted)]
+    of_model, of_permuted = (word_error_rate(counts.words, counts.errors) for counts in both)
     return of_model, of_permuted, difference(of_model, of_permuted)
 
 
@@ -250,8 +250,7 @@ def word_counts(texts: Texts) -> np.ndarray:
 
 def character_counts(texts: Texts) -> np.ndarray:
     """Count the characters of each prediction, float64 ``(segments,)``; NaN without one."""
-    counts = [np.nan if text is None else len(closed_up(text)) for text in texts]
-    return np.array(counts, dtype=np.float64)
+    return np.array([np.nan if text is None else len(closed_up(text)) for text in texts], dtype=np.float64)
 
 
 def empty_answers(texts: Texts, *, missing: float = np.nan) -> Statistic:

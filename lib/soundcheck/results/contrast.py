@@ -38,7 +38,7 @@ from soundcheck.suite.families import HIGHER, info_of, measure_of
 
 BETTER, WORSE, NO_EVIDENCE = "better", "worse", "no evidence"
 PAIRED, UNPAIRED = "paired", "unpaired"
-_WITHHELD, _NO_TEST = "interval withheld", "a value without a test"
+_WITHHELD, _NO_TEST = "interval withheld: ", "a value without a test"
 _WHAT = ("corpus", "family", "task", "test", "group", "label")  # pairs the tests of two models
 _DIFFERENCES = ("difference", "change", "shift")  # words in names of tests whose value is a difference itself
 
@@ -84,8 +84,8 @@ class Contrast:
 
 # Measures that answer how good a model is, of each task the first one that it has.
 HEADLINES = (
-    *("concordance_cc", "unweighted_average_recall", "word_error_rate", "character_error_rate"),
-    *("mixed_error_rate", "equal_error_rate"),
+    *("concordance_cc", "unweighted_average_recall", "word_error_rate", "mixed_error_rate"),
+    *("character_error_rate", "equal_error_rate"),
 )
 CONTRAST_TYPES = schema_of(Contrast)
 CONTRAST_COLUMNS = list(CONTRAST_TYPES)
@@ -103,7 +103,7 @@ def shown_values(rows: Iterable[Estimate], category: str) -> list[Verdict]:
             blocks=row.speakers,
             rule=ABOVE if info_of(row.measure).better == HIGHER else BELOW,
             evidence="" if row.value is None else UNJUDGED,
-            skipped=f"{_NO_TEST}; {_WITHHELD}: {row.excluded}" if row.excluded else _NO_TEST,
+            skipped=_NO_TEST + (row.excluded and f"; {_WITHHELD}{row.excluded.removeprefix(_WITHHELD)}"),
         )
         for row in rows
     ]
@@ -168,17 +168,27 @@ def compared_alone(
     if cells:
         limits = before.threshold, after.threshold
         remarks = [f"thresholds differ: {limits[0]} and {limits[1]}"] if limits[0] != limits[1] else []
-        remarks.append(differing)
         why = "drawn with other seeds" if same_blocks else "not the same blocks"
-        remarks += [] if paired else [f"unpaired, {why}"]
-        of_difference = after.group or any(word in after.test.lower().split() for word in _DIFFERENCES)
-        if after.rule == BELOW and not of_difference and before.value > 0:
+        remarks += [differing, "" if paired else f"unpaired, {why}"]
+        if after.rule == BELOW and not (after.group or _of_difference(after)) and before.value > 0:
             cells |= _relative(baseline, candidate, value, paired)
     else:
         remarks = [_why_withheld(baseline, candidate)]
     cells |= _for_these_speakers(*sizes, value)
-    skipped = "; ".join(filter(None, remarks))
+    limit, skipped = _furthest(after), "; ".join(filter(None, remarks))
+    ends = [name for name in (*_NEW[2:], *_THESE[2:]) if cells.get(name) is not None]
+    cells |= {name: min(max(cells[name], -limit), limit) for name in ends}
     return dataclasses.replace(row, **cells, difference=value, outcome=NO_EVIDENCE, skipped=skipped)
+
+
+def _furthest(row: Verdict) -> float:
+    """Say how far two values of a test may lie apart; two differences twice as far."""
+    info = info_of(measure_of(row.test, row.family).name)
+    return (info.high - info.low) * (2 if row.against or _of_difference(row) else 1)
+
+
+def _of_difference(row: Verdict) -> bool:
+    return any(word in row.test.lower().split() for word in _DIFFERENCES)
 
 
 def _size(entry: Judged) -> Judged:
@@ -264,7 +274,7 @@ def _why_withheld(*entries: Judged) -> str:
     few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
     enough = min(entry.contributing for entry in entries) >= LEAST_BLOCKS
     reason = reason or ("no replicates" if enough else few)
-    return reason if reason.startswith(_WITHHELD) else f"{_WITHHELD}: {reason}"
+    return _WITHHELD + reason.removeprefix(_WITHHELD)
 
 
 def _generalises(entry: Judged) -> bool:

@@ -296,12 +296,15 @@ def common_jobs(entry: ComparisonEntry, judging: Sequence[Job], output: Output) 
 
 
 def common_estimates(job: Job, comparisons: Mapping[str, ComparisonEntry]) -> Iterator[Estimate]:
-    """Give what a model scored on the segments that another one answered as well."""
+    """Give what a model scored on the segments that another one answered as well.
+
+    Rates with missing count what either never got as missed by both; they have a value of their own alone.
+    """
     folder = job.target.parent.parent.name
     entry = next(entry for name, entry in comparisons.items() if files.slug(name) == folder)
     other = entry.candidate if job.model == entry.baseline else entry.baseline
     for row in SavedRows.read(job.rows).estimates:
-        if not row.condition:
+        if not (row.condition or row.measure.endswith("_with_missing")):
             yield dataclasses.replace(row, condition=f"common with {other}")
 
 

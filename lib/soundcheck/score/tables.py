@@ -29,6 +29,7 @@ NAMES = (*FILE_NAMES, "utterance", "utt", "utt_id", "id", "segment", "segment_id
 PREDICTIONS = ("prediction", "predicted", "hypothesis", "hyp", "pred", "pred_text", "output", "answer")
 PREDICTED = " (predicted)"  # ends the name of a column that both tables have
 GROUPS = ("sex", "accent", "language")  # that are compared if no column is named
+DESCRIBED = (*GROUPS, "speaker", "split", "start", "end", "duration")  # of recordings, by either table
 READERS = {".tsv": read_tab_table, **dict.fromkeys((".jsonl", ".json", ".ndjson"), read_json_table)}
 FORMS: Sequence[Callable[[str], str]] = (  # of names of files, the strictest first
     str,
@@ -84,18 +85,14 @@ def side_by_side(first: Path, second: Path) -> tuple[pd.DataFrame, list[str], li
         keys.append(key)
     right = predictions.rename(columns={name: f"{name}{PREDICTED}" for name in references})
     right = right[keys[1].notna()].set_index(keys[1].dropna())
-    joined = pd.concat(
-        [references.reset_index(drop=True), right.reindex(keys[0]).reset_index(drop=True)], axis=1
-    )
-    without = int((right.index.get_indexer(keys[0]) < 0).sum())
-    unused = len(right) - len(references) + without
+    both = keys[0].isin(right.index)  # the model never got the others, which is no error
+    sides = references[both], right.reindex(keys[0][both])
+    joined = pd.concat([side.reset_index(drop=True) for side in sides], axis=1)
     notes = [f"rows are joined by {joining[0]} of {names[0]} and {joining[1]} of {names[1]}"]
-    if without:
-        notes.append(f"{without:,} of {len(joined):,} rows of {names[0]} have no row in {names[1]}")
-    if unused:
-        notes.append(
-            f"{unused:,} of {len(predictions):,} rows of {names[1]} have no row in {names[0]}: left out"
-        )
+    for one, other in ((0, 1), (1, 0)):
+        if without := len(right if one else references) - len(joined):
+            text = f"{without:,} of {len(tables[one]):,} rows of {names[one]} have no row in {names[other]}"
+            notes.append(f"{text}: left out")
     return joined, list(right), notes
 
 
@@ -143,7 +140,11 @@ def recognise(
     """
     of_references = [name for name in frame if name not in predicted]
     both = [name for name in of_references if f"{name}{PREDICTED}" in predicted and name.lower() not in NAMES]
-    truth = named.get("truth") or next(iter(both), "") or first_of(of_references, LABELS)
+    usual, label = [name for name in both if name.lower() in LABELS], first_of(of_references, LABELS)
+    if not usual and first_of(predicted, PREDICTIONS):  # what is in both tables describes recordings
+        usual = [label]
+    both = [name for name in both if role_of(name) not in DESCRIBED]
+    truth = named.get("truth") or next(filter(None, (*usual, *both, label)), "")
     columns = {"truth": truth, "prediction": named.get("prediction") or _prediction(predicted, truth)}
     for role, of in (("truth", of_references), ("prediction", predicted)):
         if not columns[role]:

@@ -678,4 +678,7 @@ class _TestReader:
             self.reader.note(path, what, "Give a threshold above 0")
         elif threshold is not None:
             self.reader.check_possible(path, threshold, test.range)
+            if threshold > 1 and not test.range and measure_of(self.path[-1], self.family.name).rate:
+                remedy = f"Write {threshold / 100:g} for {threshold:g} %"
+                self.reader.note(path, f"{threshold:g} would pass whatever is wrong", remedy)
         return threshold
