@@ -2,7 +2,7 @@
 
 States are corrected for the tests of all families. A notebook, which runs before these are known, shows what
 its own intervals say, in an element of class :data:`VERDICTS`; the book puts the final table there. Its rows
-have further columns: ``tests`` of their model and aspect, ``too_few``, whether their speakers are too few
+have further columns: ``tests`` of their model and category, ``too_few``, whether their speakers are too few
 to be significant alone among so many, and why the suite ``accepted`` the failure.
 """
 

@@ -1,7 +1,7 @@
 """States: what may be concluded from each row, for new speakers and for these, all tests of a run together.
 
 A row *fails* if its difference is beyond the margin, or its value on the wrong side of the threshold, and is
-significant among all tests of a model about an aspect (false discovery rate of Benjamini and Hochberg 1995,
+significant among all tests of a model in a category (false discovery rate of Benjamini and Hochberg 1995,
 Controlling the false discovery rate). It *passes* if its whole interval lies within the margin or on the
 passing side.
 
@@ -99,16 +99,16 @@ def significant(frame: pd.DataFrame, p_values: pd.Series) -> pd.Series:
     """Say which rows are significant after correction: True, False, or None for those without p-value."""
     decided = pd.Series([None] * len(frame), index=frame.index, dtype=object)
     judged = p_values.where(candidates(frame), 1.0)[frame["mirrors"].eq("") & p_values.notna()]
-    for rows in judged.groupby([frame["model"], aspects(frame)]).groups.values():
+    for rows in judged.groupby([frame["model"], frame["category"]]).groups.values():
         adjusted = adjusted_p_values(judged[rows].to_numpy(np.float64))
         decided[rows] = pd.Series((adjusted <= FALSE_DISCOVERY_RATE).tolist(), index=rows, dtype=object)
     return decided
 
 
 def tests(frame: pd.DataFrame) -> pd.Series:
-    """Count for each row the tests of its model and aspect that it is corrected for, int."""
+    """Count for each row the tests of its model and category that it is corrected for, int."""
     known = frame["p_value"].notna() & frame["mirrors"].eq("")
-    return known.groupby([frame["model"], aspects(frame)]).transform("sum").astype(int)
+    return known.groupby([frame["model"], frame["category"]]).transform("sum").astype(int)
 
 
 def cannot_be_significant(frame: pd.DataFrame) -> pd.Series:
