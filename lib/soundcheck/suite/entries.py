@@ -1,5 +1,6 @@
 """What a suite names: models and their kinds, corpora, and the settings of a run, checked and frozen.
 
+- An entry is the keys that a suite may write, and what was found out about them: it extends their class.
 - Everything here is picklable: workers get entries and load corpora and models themselves.
 - Paths are absolute; beside each stands the text that the user wrote, the only form that is ever shown.
 
