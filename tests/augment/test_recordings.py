@@ -248,7 +248,7 @@ def test_a_database_with_a_column_that_tells_the_kind(write, read):
 
 def test_a_run_needs_no_speech_in_other_languages(tmp_path, monkeypatch):
     monkeypatch.setattr(recordings, "SOUND_SOURCES", {})
-    suite = SimpleNamespace(file=Path("suite.yml"), audio_limit=60.0, sounds={})
+    suite = SimpleNamespace(file=Path("suite.yml"), audio_seconds=60.0, sounds={})
     with pytest.raises(InputError, match="nobody has sounds of music, which"):
         recordings.load_sounds(suite, {"music", "other_language"}, tmp_path)
     sounds = recordings.load_sounds(suite, {"other_language"}, tmp_path)

@@ -90,8 +90,8 @@ class World:
     ) -> PredictionRequest:
         given = {"name": "mine", "kind": "python", "target": "model:predict", "time_limit": 20.0}
         model = ModelEntry(**given | {"tasks": self.tasks} | (entry or {}))
-        named = ("t", 0, 100, "percentile", (), suite_corpora or {}, {"mine": model})
-        suite = Suite(*named, BUILTIN | (known or {}), self.root, self.root / "suite.yml")
+        named = {"corpora": suite_corpora or {}, "models": {"mine": model}, "tasks": BUILTIN | (known or {})}
+        suite = Suite(**named, root=self.root, file=self.root / "suite.yml")
         asked = (model, suite, corpora or [self.corpus()], changes or {}, out or self.out, self.cache)
         return PredictionRequest(*asked, **more)
 

@@ -28,4 +28,4 @@ def files(*names: str, **more: object) -> SimpleNamespace:
 
 
 def suite_of(folder: Path) -> Suite:
-    return Suite("t", 0, 100, "percentile", (), {}, {}, TASKS, folder, folder / "suite.yml")
+    return Suite(replicates=100, interval="percentile", tasks=TASKS, root=folder, file=folder / "suite.yml")

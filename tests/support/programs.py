@@ -52,9 +52,8 @@ class World:
         self, target: str, tasks: tuple[str, ...] = ("transcript",), stays: bool = False, **more: object
     ) -> tuple[ModelEntry, Suite]:
         entry = ModelEntry("mine", "command", target, tasks, options={"stays": stays}, **more)
-        models = {"mine": entry}
-        file = self.root / "suite.yml"
-        return entry, Suite("t", 0, 100, "percentile", (), {}, models, dict(BUILTIN), self.root, file)
+        models, file = {"mine": entry}, self.root / "suite.yml"
+        return entry, Suite(models=models, tasks=dict(BUILTIN), root=self.root, file=file)
 
     def check(self, target: str = "my-asr {audio}") -> str:
         return check_model(*self.suite(target))

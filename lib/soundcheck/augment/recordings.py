@@ -71,7 +71,7 @@ def load_sounds(
     - ``jobs, progress``: processes; whether to show progress bars.
     - Raises InputError: if what the suite names cannot be used, or nobody has a kind.
     """
-    limit = suite.audio_limit
+    limit = suite.audio_seconds
     sets = read_sounds(suite.sounds, limit, cache, jobs=jobs, progress=progress)
     missing = {kind for kind in kinds if kind not in sets}
     for source in SOUND_SOURCES.values() if missing else ():
@@ -215,8 +215,8 @@ def _of_database(entry: SoundEntry) -> list[tuple[str, float, float]]:
     corpus = CorpusEntry(
         f"sounds.{entry.kind}",
         "audformat",
-        entry.path,
-        entry.shown_path,
+        path=entry.path,
+        shown_path=entry.shown_path,
         columns={"item": column},
         split=("all",),
         blocks=("file",),

@@ -187,7 +187,7 @@ def load_corpus(
         place = cache / "facts" / f"{files.slug(entry.name)}.json"
         options = {"jobs": jobs, "progress": progress, "title": entry.name[:40]}
         facts = inspect_files(raw.root, names, LONGEST, place, **options)
-        table = _add_audio(reading, facts, suite.audio_limit)
+        table = _add_audio(reading, facts, suite.audio_seconds)
     else:  # nobody listens: a file is what it is called, here and in no other corpus
         length = reading.table["end"] - reading.table["start"].fillna(0.0)  # as far as the table knows
         duration = length.where(reading.table["end"].notna(), reading.table["duration"])

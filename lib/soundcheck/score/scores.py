@@ -121,7 +121,7 @@ def score_trials(trials: Path, scores: Path, groups: Sequence[str] = (), *, agai
     columns of the list, if it is a table.
     """
     listed, given = read_trials(trials, trials.name), read_scores(scores, scores.name)
-    raw = read_trial_corpus(CorpusEntry(TABLE, "trials", trials, trials.name))
+    raw = read_trial_corpus(CorpusEntry(TABLE, "trials", path=trials, shown_path=trials.name))
     name = raw.table["file"]
     segments = raw.table.assign(key=name, start=np.nan, end=np.nan, duration=np.nan, audio=name)
     table = resolve(listed, segments)

@@ -46,6 +46,7 @@ from soundcheck.corpora.formats.tables import HEADER, only_flavour
 from soundcheck.corpora.labels import WHO, without_nobody
 from soundcheck.corpora.segments import prepare
 from soundcheck.corpora.splits import ALL, DEV, EVAL, TEST, TRAIN, split_class
+from soundcheck.suite import schema
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, MEASURED_COLUMNS, RESERVED_COLUMNS, UNUSABLE
 from soundcheck.suite.entries import CorpusEntry
 
@@ -347,18 +348,11 @@ def infer_columns(detected: DetectedFormat, data: Path) -> InferredColumns:
 def _read(detected: DetectedFormat, path: Path, columns: dict[str, str]) -> tuple[pd.DataFrame, Path]:
     """Read with the format's reader, all columns that it offers; gives what files are relative to, too."""
     form = CORPUS_FORMATS[detected.format]
-    fields = {field.name for field in dataclasses.fields(CorpusEntry)}
-    options = {name: field.default for name, field in form.keys.model_fields.items() if name not in fields}
-    options |= detected.keys
     audio = detected.format != "parquet"  # whose sounds would have to be written to files before
     split = None if audio else (ALL,)  # of shards only the first file is read
-    entry = CorpusEntry(
-        *("data", detected.format, path, detected.path.name, columns),
-        split=split,
-        options=options,
-        audio=audio,
-    )
-    entry = form.complete(entry)
+    named = {"name": "data", "format": detected.format, "path": path, "shown_path": detected.path.name}
+    read = {"columns": columns, "split": split, "audio": audio}
+    entry = form.complete(schema.entry(CorpusEntry, form.keys(**detected.keys), **named, **read))
     raw = form.read(entry, BUILTIN)
     offered = tuple(name for name in raw.offered if name not in raw.table)
     if offered:

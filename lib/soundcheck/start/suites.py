@@ -17,6 +17,7 @@ from soundcheck.corpora.splits import ALL, kinds_of, likely, pick
 from soundcheck.evaluation.evaluation import obstacle
 from soundcheck.start.detect import DetectedFormat, InferredColumns, detect_format, infer_columns
 from soundcheck.suite.corpus_format import CORPUS_FORMATS, RESERVED_COLUMNS
+from soundcheck.suite.schema import keys_of
 from soundcheck.suite.suite_file import read_suite
 from soundcheck.suite.thresholds import read_family
 
@@ -130,7 +131,7 @@ def _relative(place: Path, folder: Path | None) -> str:
 
 def _corpus_lines(folder: Path | None, detected: DetectedFormat, inferred: InferredColumns) -> list[str]:
     """Write the entry of a corpus, without keys that its format does not know."""
-    frame, known = inferred.frame, CORPUS_FORMATS[detected.format].keys.model_fields
+    frame, known = inferred.frame, keys_of(CORPUS_FORMATS[detected.format].keys)
     counts = ", ".join(f"{name or 'none'} ({count})" for name, count in inferred.splits.items())
     kinds = kinds_of(inferred.splits, {})
     chosen = (pick(kinds, None) or [likely(kinds)]) if kinds else [""]

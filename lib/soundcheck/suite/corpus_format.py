@@ -19,12 +19,13 @@ their values, named ranges of numbers, products of two::
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 from soundcheck.common.messages import did_you_mean, nearest, quoted
 from soundcheck.common.resources import Registry
@@ -222,59 +223,70 @@ class Place:
     folder: bool | None  # None = either
 
 
-File = Annotated[schema.Text, Place(folder=False)]
-Folder = Annotated[schema.Text, Place(folder=True)]
-FileOrFolder = Annotated[schema.Text, Place(folder=None)]
+File = Annotated[schema.Text | None, Place(folder=False)]
+Folder = Annotated[schema.Text | None, Place(folder=True)]
+FileOrFolder = Annotated[schema.Text | None, Place(folder=None)]
 
 
+@functools.cache
 def places(keys: type[schema.Section]) -> dict[str, Place]:
     """List the keys that name files or folders."""
-    marked = ((key, mark) for key, field in keys.model_fields.items() for mark in field.metadata)
+    types = get_type_hints(keys, include_extras=True)
+    marked = ((key, mark) for key, kind in types.items() for mark in getattr(kind, "__metadata__", ()))
     return {key: mark for key, mark in marked if isinstance(mark, Place)}
 
 
 class CorpusKeys(schema.Section):
     """Keys of every corpus."""
 
-    format: Any
+    apart = ("format", "groups", "adjust", "benchmark")
     title: schema.Title = ""
     description: schema.Prose = ""
-    families: schema.Texts = ()
+    families: schema.Texts = ()  # names of the families that look at it; empty = all that it fits
+    # condition that recordings under others are compared with; empty = the most frequent one
     base_condition: schema.Text = ""
-    groups: Any = None  # read by soundcheck.suite.corpus_format
-    adjust: Any = None
-    benchmark: Any = None  # a :class:`Benchmark`
 
 
-class TableKeys(CorpusKeys):
+class TrialKeys(CorpusKeys):
+    """Keys of lists of trials, and of corpora that may bring one."""
+
+    path: File = None
+    root: Folder = None
+    # folder that is cut from the beginning of the names of files, before they are relative to ``root``
+    cut: schema.Text = ""
+    # whether there is anything to hear; without, names of files are names and nothing else
+    audio: schema.Boolean = True
+    enrolments: File = None
+    layout: schema.choice(*TRIAL_LAYOUTS) = ""  # of the list of trials; empty = its first line tells
+    synthetic: schema.Boolean = False  # whether pages say that the speech is synthetic
+
+
+class TableKeys(TrialKeys):
     """Keys of corpora that are tables of segments; what they say is done by ``corpora/segments.py``."""
 
-    path: File = ""
-    root: Folder = ""
-    cut: schema.Text = ""
-    audio: schema.Boolean = True
-    columns: dict[str, schema.Text] = {}
+    apart = (*CorpusKeys.apart, "range")
+    columns: dict[str, schema.Text] = {}  # our name of a column -> theirs
+    # our name of a column -> what stands there -> what it counts as; ``""`` = missing
     values: dict[str, dict[str, schema.TextOrNothing]] = {}
+    # words in place of a speaker, sex, accent or language that mean nobody; ``None`` = the usual ones
     unknown: schema.Texts | None = None
+    # values of the column ``split`` to keep; ``("all",)`` = every row; ``None`` = the format's default
     split: schema.Names | None = None
+    # columns whose values are resampled together: each combination that occurs is a block
     blocks: schema.Names = ("speaker",)
-    range: Any = None  # the tasks of the suite tell what is allowed
-    synthetic: schema.Boolean = False
-    trials: File = ""
-    enrolments: File = ""
-    layout: schema.choice(*TRIAL_LAYOUTS) = ""
+    trials: File = None
 
 
 class FolderKeys(TableKeys):
     """Keys of corpora that are a folder."""
 
-    path: Folder = ""
+    path: Folder = None
 
 
 class FileOrFolderKeys(TableKeys):
     """Keys of corpora that are a folder, or a part of it as a file."""
 
-    path: FileOrFolder = ""
+    path: FileOrFolder = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -287,61 +299,36 @@ class Benchmark:
     task: schema.Text = ""  # the task of the suite that it is about; "" = the only one of the corpus
 
 
-@dataclasses.dataclass(frozen=True)
-class CorpusEntry:
-    """A corpus as the suite describes it.
+class CorpusEntry(TableKeys, kw_only=False):
+    """A corpus as the suite describes it: its keys, and what was found out about them.
 
-    - ``trials, enrolments``: list of trials, and of the utterances that each speaker is enrolled with;
-      absolute, ``None`` = none.
-    - ``shown_trials, shown_enrolments``: the same as the user wrote them.
+    - ``path, root, trials, enrolments``: absolute, ``None`` = none; as the user wrote them they are
+      ``shown_path`` and so on.
     """
 
     name: str  # its key in the suite
     format: str  # keyword of its format, such as ``"csv"``; see :class:`CorpusFormat`
-    # manifest (csv) or database folder (audformat), absolute; ``None`` if the format names none
-    path: Path | None = None
-    shown_path: str = ""  # the same as the user wrote it
-    columns: dict[str, str] = dataclasses.field(default_factory=dict)  # our name of a column -> theirs
-    # our name of a column -> what stands there -> what it counts as; ``""`` = missing
-    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    # words in place of a speaker, sex, accent or language that mean nobody; ``None`` = the usual ones
-    unknown: tuple[str, ...] | None = None
+    _: dataclasses.KW_ONLY
+    path: Path | None = None  # manifest (csv) or database folder (audformat)
+    shown_path: str = ""
+    root: Path | None = None  # folder that the files are relative to; ``None`` = that of ``path``
+    shown_root: str = ""
+    trials: Path | None = None  # list of trials
+    shown_trials: str = ""
+    enrolments: Path | None = None  # list of the utterances that each speaker is enrolled with
+    shown_enrolments: str = ""
     tables: tuple[str, ...] = ()  # audformat: tables to read; empty = all that fit
-    # values of the column ``split`` to keep; ``("all",)`` = every row; ``None`` = the format's default
-    split: tuple[str, ...] | None = None
-    # columns whose values are resampled together: each combination that occurs is a block
-    blocks: tuple[str, ...] = ("speaker",)
     # task -> lowest and highest possible label; the task's own range where there is none
-    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    title: str = ""
-    description: str = ""
-    synthetic: bool = False  # whether pages say that the speech is synthetic
-    # folder that the files are relative to, absolute; ``None`` = the folder of ``path``
-    root: Path | None = None
-    shown_root: str = ""  # the same as the user wrote it
-    # folder that is cut from the beginning of the names of files, before they are relative to ``root``
-    cut: str = ""
-    # condition that recordings under others are compared with; empty = the most frequent one
-    base_condition: str = ""
-    families: tuple[str, ...] = ()  # names of the families that look at it; empty = all that it fits
-    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only its format knows
+    ranges: dict[str, tuple[float, float]] = {}
+    options: dict[str, Any] = {}  # what only its format knows
     # name of the corpus whose words are probed by this one, which no suite names; empty for all others
     probes_of: str = ""
     listener: str = ""  # name of the only model that is tested on it; empty = all
-    trials: Path | None = None
-    shown_trials: str = ""
-    enrolments: Path | None = None
-    shown_enrolments: str = ""
-    # one of :data:`TRIAL_LAYOUTS`, that of the list of trials; empty = its
-    # first line tells
-    layout: str = ""
-    # whether there is anything to hear; without, names of files are names and nothing else
-    audio: bool = True
     groups: tuple[GroupColumn, ...] = ()  # columns whose groups are compared: its own, or those of the suite
     adjust: tuple[str, ...] = ()  # columns by which differences between groups are adjusted, likewise
     # column -> the group that its other groups are compared with, ``"others"`` = all other groups, as the
     # corpus says or else the suite
-    against: dict[str, str] = dataclasses.field(default_factory=dict)
+    against: dict[str, str] = {}
     benchmark: Benchmark | None = None  # the published benchmark that it is; ``None`` = none
 
     @property
@@ -369,7 +356,7 @@ class CorpusFormat:
 
     keyword: ClassVar[str] = ""  # what stands behind ``format:`` in suite.yml
     # what a corpus of this format may say. Keys with the name of an attribute of
-    # :class:`CorpusEntry` become that, all others are found in its ``options``. A
+    # :class:`CorpusEntry` become that, all others are more in its ``options``. A
     # key ``path`` must be given; other files and folders may be left out.
     keys: ClassVar[type[CorpusKeys]] = CorpusKeys
     # place of the function that :meth:`read` calls, ``"module:function"``; imported when it is called
@@ -432,47 +419,46 @@ def read_corpus(
     """Read a corpus; ``shared`` are groups and adjustments of the suite."""
     path = ("corpora", name)
     form = _read_format(reader, (*path, "format"), value)
-    corpus = reader.read_keys(path, value, form, CorpusKeys, CORPUS_FORMATS, "format")
-    if corpus is None or form is None:
+    chosen = form or CorpusFormat
+    keys = reader.read_keys(path, value, chosen, CORPUS_FORMATS, "format", needed=("format",))
+    if keys is None or form is None:
         return None
     # By its own word a class of another package may be registered under a second one.
-    keys = dict(corpus) | {"name": name, "format": str(value["format"]), "title": corpus.title or name}
-    keys |= shared
-    keys["ranges"] = reader.read_ranges((*path, "range"), keys.pop("range", None), reader.tasks.values())
-    keys["benchmark"] = mark = reader.check((*path, "benchmark"), corpus.benchmark, Benchmark)
+    more = {**shared, "name": name, "format": str(value["format"]), "title": keys.title or name}
+    more["ranges"] = reader.read_ranges((*path, "range"), value.get("range"), reader.tasks.values())
+    more["benchmark"] = mark = reader.check((*path, "benchmark"), value.get("benchmark"), Benchmark)
     if mark and mark.task and mark.task not in reader.tasks:
         what = f"unknown task {quoted(mark.task)}"
         reader.note((*path, "benchmark", "task"), what, did_you_mean(mark.task, reader.tasks))
-    if corpus.groups is not None:
+    if "groups" in value:
         place = (*path, "groups")
-        keys["groups"], against = read_groups(reader, place, corpus.groups, shared["groups"])
-        keys["against"] = shared["against"] | against
-    if corpus.adjust is not None:
-        keys["adjust"] = read_adjust(reader, corpus.adjust, path)
-    _check_columns(reader, path, keys)
-    reader.known_names((*path, "families"), corpus.families, reader.families, "family")
-    for key, item in sorted(dict(corpus).items()):
+        more["groups"], against = read_groups(reader, place, value["groups"], shared["groups"])
+        more["against"] = shared["against"] | against
+    if "adjust" in value:
+        more["adjust"] = read_adjust(reader, value["adjust"], path)
+    for key, place in places(type(keys)).items():
+        text = getattr(keys, key) or ""
+        needed = text or key == "path"
+        more[key] = reader.read_path((*path, key), text, folder=place.folder) if needed else None
+        more |= {f"shown_{key}": text} if hasattr(CorpusEntry, f"shown_{key}") else {}
+    entry = schema.entry(CorpusEntry, keys, **more)
+    _check_columns(reader, path, entry)
+    reader.known_names((*path, "families"), keys.families, reader.families, "family")
+    for key, item in sorted(vars(keys).items()):
         if isinstance(item, tuple) and key != "families":
             reader.check_repeated((*path, key), item)
-    fields = {field.name for field in dataclasses.fields(CorpusEntry)}
-    for key, place in places(type(corpus)).items():
-        text = keys[key]
-        needed = text or key == "path"
-        keys[key] = reader.read_path((*path, key), text, folder=place.folder) if needed else None
-        keys |= {f"shown_{key}": text} if f"shown_{key}" in fields else {}
-    for key, what, remedy in form.problems(corpus):
+    for key, what, remedy in form.problems(keys):
         reader.note((*path, key), what, remedy)
-    return form.complete(schema.entry(CorpusEntry, keys))
+    return form.complete(entry)
 
 
-def _check_columns(reader: schema.EntryReader, path: tuple, keys: Mapping[str, object]) -> None:
+def _check_columns(reader: schema.EntryReader, path: tuple, entry: CorpusEntry) -> None:
     """Note columns that a corpus renames or translates and that nothing needs."""
-    grouped = [column for group in keys["groups"] for column in group.columns]
-    known = [*RESERVED_COLUMNS, *reader.tasks, *keys.get("blocks", ()), *grouped, *keys["adjust"]]
-    durations = [] if keys.get("audio", True) else ["duration"]  # sounds tell how long they are
+    known = [*RESERVED_COLUMNS, *reader.tasks, *entry.further_columns]
+    durations = [] if entry.audio else ["duration"]  # sounds tell how long they are
     for key, also, order in (("columns", durations, "ours: theirs"), ("values", [], "ours")):
         allowed = [*known, *also]
-        for column in [column for column in keys.get(key, ()) if column not in allowed]:
+        for column in [column for column in getattr(entry, key) if column not in allowed]:
             remedy = did_you_mean(column, allowed)
             if not nearest(column, allowed):
                 remedy = f"To compare groups by it, add `groups: [{column}]`. {remedy}"

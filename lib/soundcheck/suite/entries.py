@@ -1,5 +1,6 @@
 """What a suite names: models and their kinds, corpora, and the settings of a run, checked and frozen.
 
+- An entry is the keys that a suite may write, and what was found out about them: it extends their class.
 - Everything here is picklable: workers get entries and load corpora and models themselves.
 - Paths are absolute; beside each stands the text that the user wrote, the only form that is ever shown.
 
@@ -90,27 +91,27 @@ CARD_FIELDS = {  # field -> what people call it; a card lists those that are mis
 class ModelKeys(schema.Section):
     """Keys of every model, beside the one that introduces its kind."""
 
-    tasks: schema.Texts | None = None
-    batch: schema.whole(1, 1024) | None = None
-    families: schema.Texts = ()
-    corpora: schema.Texts = ()
+    apart = ("tasks", "range", "card")
+    batch: schema.whole(1, 1024) | None = None  # signals a call; ``None`` = one signal a call
+    families: schema.Texts = ()  # names of the families that test it; empty = all that fit
+    corpora: schema.Texts = ()  # names of the corpora that it is tested on; empty = all
     description: schema.Prose = ""
     license: schema.Text = ""
-    time_limit: schema.number(0, 604_800, positive=True) | None = None
-    range: Any = None  # the tasks of the model tell what is allowed
+    time_limit: schema.number(0, 604_800, positive=True) = 30.0  # seconds that a call may take
+    # classification task -> word of a prediction -> class that it means
     values: dict[str, dict[str, schema.Text]] = {}
-    files: schema.Names | None = None
-    missing: schema.choice(ERROR, LEFT_OUT) = ""  # empty: an error where words are recognised
-    card: Any = None  # a :class:`Card`
+    # files, folders and patterns, as written, that its predictions rest on, beside those that are seen anyway
+    files: schema.Names = ()
+    # how an input without a prediction counts: an error, of which all words are missed, or left out
+    missing: schema.choice(ERROR, LEFT_OUT) = LEFT_OUT
 
 
 class ModelKind:
     """A kind of model, as far as suites know it; :class:`soundcheck.models.base.Model` does the rest."""
 
     keyword: ClassVar[str] = ""  # the key that introduces it. What stands behind the key is the *target*.
-    # what else a model of this kind may say; ``None`` = what all may. What not all kinds know is found in the
-    # entry's ``options``.
-    keys: ClassVar[type[ModelKeys] | None] = None
+    # what a model of this kind may say; what not all kinds know is in the entry's ``options``
+    keys: ClassVar[type[ModelKeys]] = ModelKeys
     needs_audio: ClassVar[bool] = True  # whether it is given signals
     changes_audio: ClassVar[bool] = True  # whether it can predict signals that the corpora do not hold
     runs_code: ClassVar[bool] = True  # whether it runs code that the suite brings; refused with ``--no-code``
@@ -194,8 +195,7 @@ def public_path(path: str) -> str:
 MODEL_KINDS = Registry(ModelKind, "soundcheck.models", "soundcheck.models")
 
 
-@dataclasses.dataclass(frozen=True)
-class ModelEntry:
+class ModelEntry(ModelKeys, kw_only=False):
     """A model as the suite describes it; small and picklable, workers load the model themselves."""
 
     name: str  # its key in the suite
@@ -203,23 +203,11 @@ class ModelEntry:
     target: str  # what stands behind the kind, as written
     tasks: tuple[str, ...]  # names of the tasks that it predicts
     path: Path | None = None  # the file that the target names, absolute; ``None`` if it names none
-    batch: int | None = None  # signals a call; ``None`` = one signal a call
-    description: str = ""
-    license: str = ""
-    time_limit: float = 30.0  # seconds that a call may take
-    families: tuple[str, ...] = ()  # names of the families that test it; empty = all that fit
-    options: dict[str, Any] = dataclasses.field(default_factory=dict)  # what only one kind knows
-    corpora: tuple[str, ...] = ()  # names of the corpora that it is tested on; empty = all
+    options: dict[str, Any] = {}  # what only one kind knows
     # regression task -> lowest and highest number of the scale on which it predicts; the task's own range
     # where there is none
-    ranges: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
-    # files, folders and patterns, as written, that its predictions rest on, beside those that are seen anyway
-    files: tuple[str, ...] = ()
+    ranges: dict[str, tuple[float, float]] = {}
     card: Card = Card()  # what people say about it, for cards
-    # classification task -> word of a prediction -> class that it means
-    values: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
-    # how an input without a prediction counts: ``"error"``, all of its words are missed, or ``"left out"``
-    missing: str = LEFT_OUT
 
     def is_for(self, family: str) -> bool:
         """Say whether a family tests the model."""
@@ -259,7 +247,7 @@ def read_model(reader: schema.EntryReader, name: str, value: object, seconds: fl
     path = ("models", name)
     given = [kind for kind in MODEL_KINDS if isinstance(value, dict) and kind in value]
     kind = MODEL_KINDS[given[0]] if len(given) == 1 else None
-    keys = reader.read_keys(path, value, kind, ModelKeys, MODEL_KINDS, "kind", tuple(MODEL_KINDS))
+    keys = reader.read_keys(path, value, kind or ModelKind, MODEL_KINDS, "kind", tuple(MODEL_KINDS))
     if not isinstance(value, dict):
         return None
     if len(given) > 1:
@@ -272,7 +260,7 @@ def read_model(reader: schema.EntryReader, name: str, value: object, seconds: fl
         reader.known_names((*path, "families"), keys.families, reader.families, "family")
         corpora = list(reader.document.data.get("corpora") or {})
         reader.known_names((*path, "corpora"), keys.corpora, corpora, "corpus")
-        for text in keys.files or ():
+        for text in keys.files:
             _, what, remedy = find_files(reader.file, text)
             if what:
                 reader.note((*path, "files"), what, remedy)
@@ -286,28 +274,36 @@ def read_model(reader: schema.EntryReader, name: str, value: object, seconds: fl
     else:
         for key, what, remedy in kind.problems(target, keys):
             reader.note((*path, key), what, remedy)
-    tasks = _read_tasks(reader, (*path, "tasks"), kind, target, keys.tasks)
-    known = {**dict(keys), "files": keys.files or (), "time_limit": keys.time_limit or seconds}
-    known |= {"name": name, "kind": given[0], "target": target, "path": file, "tasks": tasks}
-    known["ranges"] = _read_scale(reader, (*path, "range"), kind, known.pop("range"), tasks)
-    known["card"] = read_card(reader, (*path, "card"), keys.card)
-    known["missing"] = _read_missing(reader, (*path, "missing"), keys.missing, tasks)
+    tasks = _read_tasks(reader, (*path, "tasks"), kind, target, value.get("tasks"))
+    if tasks is None:
+        return None
+    missing = keys.missing if "missing" in value else ""
+    more = {
+        **{"name": name, "kind": given[0], "target": target, "path": file, "tasks": tasks},
+        "time_limit": keys.time_limit if "time_limit" in value else seconds,
+        "ranges": _read_scale(reader, (*path, "range"), kind, value.get("range"), tasks),
+        "card": read_card(reader, (*path, "card"), value.get("card")),
+        "missing": _read_missing(reader, (*path, "missing"), missing, tasks),
+    }
     _check_meanings(reader, (*path, "values"), keys.values, tasks)
-    return kind.complete(schema.entry(ModelEntry, known))
+    return kind.complete(schema.entry(ModelEntry, keys, **more))
 
 
 def _read_tasks(
-    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], target: str, names: Sequence[str] | None
-) -> tuple[str, ...]:
-    """Read what a model predicts."""
+    reader: schema.EntryReader, path: tuple, kind: type[ModelKind], target: str, value: object
+) -> tuple[str, ...] | None:
+    """Read what a model predicts; ``None`` if that cannot be used."""
     remedy = f"Name what it predicts: {', '.join(reader.tasks)}"
-    if names is None:
+    if value is None:
         default = kind.default_tasks(target)
         if default is None:
             reader.note(path, "the key is missing", remedy)
         declared = [task for name, task in reader.tasks.items() if name not in BUILTIN]
         others = [t.name for t in declared if kind.answers_declared and not kind.check_tasks(target, [t])]
         return (*(default or ()), *others)
+    names = reader.check(path, value, schema.Texts)
+    if names is None:
+        return None
     if not names:
         reader.note(path, "no task is named", remedy)
     tasks = reader.known_names(path, names, list(reader.tasks), "task")
@@ -363,25 +359,25 @@ NOISE_KINDS = ("babble", "coughing", "environmental", "music", "sneezing")
 RESPONSE_KINDS = ("positions", "rooms")  # impulse responses
 SPEECH_KINDS = ("other_language",)  # no run needs them: without any, that test is left out
 SOUND_KINDS = ("noise", *NOISE_KINDS, *RESPONSE_KINDS, *SPEECH_KINDS)  # noise: a folder with several kinds
-SETTINGS = (  # fields of a suite that are keys of the file's top level
-    *("title", "seed", "replicates", "interval", "thresholds", "studies", "voices", "sweeps", "normaliser"),
-    *("alternatives", "matters_worse", "measured", "handbook"),
-)
 QUICK_SEGMENTS, QUICK_LEVELS = 50, 2  # of a first look: under each change, of each sweep
 
 
-@dataclasses.dataclass(frozen=True)
-class SoundEntry:
+class SoundKeys(schema.Section):
+    """Keys of recordings that a suite brings, if more than their folder is said."""
+
+    apart = ("path",)
+    # impulse responses: the room or position, or the file, that the others are compared with; empty = the
+    # usual one
+    base: schema.Text = ""
+    where: dict[str, schema.Text] = {}  # audformat: column -> value of the segments to take
+
+
+class SoundEntry(SoundKeys, kw_only=False):
     """Recordings that a suite brings for a kind of sound."""
 
     kind: str  # kind of sound, or ``"noise"`` for a folder that holds several kinds
     path: Path
     shown_path: str = ""  # the same as the user wrote it
-    # impulse responses: the room or position, or the file, that the others are compared with; empty = the
-    # usual one
-    base: str = ""
-    # audformat: column -> value of the segments to take
-    where: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -393,45 +389,47 @@ class ComparisonEntry:
     candidate: schema.Text  # name of the model that may replace it
 
 
-@dataclasses.dataclass(frozen=True)
-class Suite:
-    """A checked suite.
+class Limits(schema.Section):
+    """How much a suite wants at most, and how long anything may take."""
 
-    Notebooks get all :data:`SETTINGS` but ``title``, ``measured``, ``handbook`` and ``studies``.
+    audio_seconds: schema.number(0, 360_000, positive=True) = 3600.0  # longest segment that is used
+    notebook_seconds: schema.number(0, 604_800, positive=True) = 120.0
+    model_seconds: schema.number(0, 604_800, positive=True) = 30.0  # of a call, if the model does not say
+    # segments of a corpus that are transformed for families that need all levels of transformations; ``None``
+    # = as many as their groups need to be judged
+    transformed_segments: schema.whole(1, 10**9) | None = None
+    # segments of a corpus that models hear under each change of the signal at most; ``None`` = as the
+    # threshold files say
+    segments_per_change: schema.whole(1, 10**9) | None = None
+    # levels of each sweep and transformation at most, from mild to severe; ``None`` = all of the threshold
+    # files
+    levels: schema.whole(1, 1000) | None = None
+    # family -> names of the transformations and sweeps that are heard for it; all for families not named
+    transformations: dict[str, schema.Texts] = {}
 
-    - ``corpora, models, comparisons``: entries by name, in the order of the file.
-    - ``groups, adjust, against``: columns whose groups are compared, by which differences are adjusted, and
-      the groups of columns that others are compared with, of corpora that name none.
-    - ``audio_limit, model_seconds, notebook_seconds``: seconds: longest segment that is used; a model's call;
-      a notebook.
+
+class Settings(schema.Section):
+    """Keys of a suite's top level that stand for themselves.
+
+    Notebooks get all but ``title``, ``measured``, ``handbook`` and ``studies``.
     """
 
+    apart = (
+        *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
+        *("tests", "accepted", "groups", "adjust", "card", "history", "cache", "synonyms", "entities"),
+    )
     title: schema.Title = "Soundcheck"
     seed: schema.whole(0, 2**32 - 1) = 0
     replicates: schema.whole(100, 100_000) = 1000
     interval: schema.choice(*INTERVALS) = "t"
-    families: tuple[str, ...] = ()  # names of the families to run
-    corpora: dict[str, CorpusEntry] = dataclasses.field(default_factory=dict)
-    models: dict[str, ModelEntry] = dataclasses.field(default_factory=dict)
-    tasks: dict[str, Task] = dataclasses.field(default_factory=dict)  # built-in and declared tasks by name
-    root: Path = Path()
-    file: Path = Path("suite.yml")
-    source: str = "suite.yml"  # suite.yml as the user named it
-    digest: str = ""  # digest of the file's bytes
-    comparisons: dict[str, ComparisonEntry] = dataclasses.field(default_factory=dict)
     # thresholds of tests that compare groups: ``"published"``; ``"simulated"``, which are the published ones
     # stretched to the suite's own group sizes; or ``"gap"``: a group passes if it differs from the others by
     # less than the margin
     thresholds: schema.choice("published", "simulated", "gap") = "published"
-    # from which size a difference between a group and its reference is a failure, in tests without a margin
-    # of their own; the key ``matters``
-    margin: Margin = Margin()
     # whether the book shows, on simulated data, how good its intervals and thresholds are
     studies: schema.Boolean = True
     # what is heard in the book: ``"all"``, or ``"none"``: neither sounds nor pictures of single recordings
     voices: schema.choice(*VOICES) = ALL
-    # recordings by kind of sound; other kinds are synthesised
-    sounds: dict[str, SoundEntry] = dataclasses.field(default_factory=dict)
     sweeps: schema.Boolean = True  # whether robustness pages show how models do from mild to severe
     # what is done to transcripts before words are compared; see :mod:`soundcheck.metrics.normalisation`
     normaliser: schema.choice(*NORMALISERS) = "basic"
@@ -440,38 +438,48 @@ class Suite:
     alternatives: schema.Boolean = False
     # by how much a value has to be worse than in an earlier run before it counts
     matters_worse: schema.number(0, 1e6) = 0.01
+    # what is measured on the sounds of all corpora, whether or not a family needs it
+    measured: tuple[schema.choice(*MEASURED_COLUMNS), ...] = ()
+    handbook: schema.Address = ""  # address of the handbook, to which reports link; empty = they only name it
+
+
+class Suite(Settings, Limits):
+    """A checked suite.
+
+    - ``corpora, models, comparisons``: entries by name, in the order of the file.
+    - ``groups, adjust, against``: columns whose groups are compared, by which differences are adjusted, and
+      the groups of columns that others are compared with, of corpora that name none.
+    """
+
+    families: tuple[str, ...] = ()  # names of the families to run
+    corpora: dict[str, CorpusEntry] = {}
+    models: dict[str, ModelEntry] = {}
+    tasks: dict[str, Task] = {}  # built-in and declared tasks by name
+    root: Path = Path()
+    file: Path = Path("suite.yml")
+    source: str = "suite.yml"  # suite.yml as the user named it
+    digest: str = ""  # digest of the file's bytes
+    comparisons: dict[str, ComparisonEntry] = {}
+    # from which size a difference between a group and its reference is a failure, in tests without a margin
+    # of their own; the key ``matters``
+    margin: Margin = Margin()
+    # recordings by kind of sound; other kinds are synthesised
+    sounds: dict[str, SoundEntry] = {}
     # family -> test -> what the suite changes about it
-    tests: dict[str, dict[str, OwnTest]] = dataclasses.field(default_factory=dict)
+    tests: dict[str, dict[str, OwnTest]] = {}
     accepted: tuple[AcceptedFailure, ...] = ()  # failures that pipelines look past
     groups: tuple[GroupColumn, ...] = ()
     adjust: tuple[str, ...] = ()
-    against: dict[str, str] = dataclasses.field(default_factory=dict)
-    # what is measured on the sounds of all corpora, whether or not a family needs it
-    measured: tuple[schema.choice(*MEASURED_COLUMNS), ...] = ()
+    against: dict[str, str] = {}
     balance_samples: int = 1000  # segments a group that balanced fairness families ask for
-    # segments of a corpus that are transformed for families that need all levels of transformations; ``None``
-    # = as many as their groups need to be judged
-    transformed_segments: int | None = None
-    # segments of a corpus that models hear under each change of the signal at most; ``None`` = as the
-    # threshold files say
-    segments_per_change: int | None = None
-    # levels of each sweep and transformation at most, from mild to severe; ``None`` = all of the threshold
-    # files
-    levels: int | None = None
-    # family -> names of the transformations and sweeps that are heard for it; all for families not named
-    transformations: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    audio_limit: float = 3600.0
-    model_seconds: float = 30.0
-    notebook_seconds: float = 120.0
     card: Card = Card()  # what people say about all of its models, for cards
     # folder in which each finished run is kept, absolute; ``None`` = nowhere. It changes no result.
     history: Path | None = None
     cache: Path | None = None  # folder that several outputs share, absolute; it changes no result
     synonyms: tuple[tuple[str, str], ...] = ()  # pairs of phrases that count as the same there
     # class -> names whose recognition is counted
-    entities: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    entities: dict[str, tuple[str, ...]] = {}
     quick: bool = False  # a first look, see `quickened`; said wherever numbers of the run are
-    handbook: schema.Address = ""  # address of the handbook, to which reports link; empty = they only name it
 
     def tasks_of(self, model: ModelEntry) -> list[Task]:
         """List what a model predicts."""
@@ -491,6 +499,7 @@ class Suite:
         for name in ("root", "file", "history", "cache"):  # places on this machine
             del described[name]
         described["source"] = self.file.name
+        described["audio_limit"] = described.pop("audio_seconds")
         for entry in (*described["corpora"].values(), *described["sounds"].values()):
             for key in [key for key in entry if f"shown_{key}" in entry]:
                 entry[key] = public_path(entry.pop(f"shown_{key}"))

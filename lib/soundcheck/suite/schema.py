@@ -8,7 +8,7 @@ PyYAML parses; what a text means is left to whoever knows what belongs there.
 - Lines and columns count from 1.
 - Refused: anything but UTF-8, control characters, tags, anchors and references, duplicate keys, deep
   nesting, several documents, a document that is not a mapping.
-- A *section* is a pydantic model or a frozen dataclass whose fields use the types below.
+- A *section* is a frozen dataclass whose fields use the types below, see :class:`Section`.
 - A validator raises :func:`wrong`; :class:`DocumentReader` notes it with its place.
 """
 
@@ -24,7 +24,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import pydantic
 import yaml
@@ -43,6 +43,7 @@ MAXIMUM_BYTES = 1024**2
 MAXIMUM_DEPTH = 30
 
 KeyPath = tuple[str | int, ...]
+T = TypeVar("T")
 
 _LOADER = yaml.CSafeLoader
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # YAML has none
@@ -227,15 +228,30 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.A
 YAML = "YAML"  # the context of validation in which values are as :func:`read_yaml` gives them
 
 
-class Section(pydantic.BaseModel):
-    """Base of sections that are no dataclasses."""
+class Section:
+    """Base of sections that others extend: each subclass is a frozen dataclass, by itself.
 
-    model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
+    Its fields are given by name, unless it says ``kw_only=False``; a default may be an empty dict or list.
+    """
+
+    apart: ClassVar[tuple[str, ...]] = ()  # further keys, which functions read that know more of the file
+
+    def __init_subclass__(cls, *, kw_only: bool = True) -> None:
+        for name in cls.__annotations__:
+            if isinstance(default := vars(cls).get(name), dict | list):
+                setattr(cls, name, dataclasses.field(default_factory=default.copy))
+        dataclasses.dataclass(frozen=True, kw_only=kw_only)(cls)
 
 
-def entry(kind: type, given: Mapping[str, Any]) -> Any:
-    """Make a dataclass of values; what it has no field for goes into its ``options``."""
+def keys_of(section: type[Section]) -> tuple[str, ...]:
+    """List the keys that may be written in a section."""
+    return (*(field.name for field in dataclasses.fields(section)), *section.apart)
+
+
+def entry(kind: type[T], keys: Section, /, **more: Any) -> T:
+    """Make an entry of keys and of what was found out; what it has no field for goes into its ``options``."""
     fields = {field.name for field in dataclasses.fields(kind)}
+    given = {**vars(keys), **more}
     options = {key: value for key, value in given.items() if key not in fields}
     return kind(options=options, **{key: value for key, value in given.items() if key in fields})
 
@@ -404,7 +420,6 @@ _MAPPING = ("{value} is not a mapping", "Write key: value lines below it")
 _MESSAGES = {  # of pydantic's errors
     "soundcheck": ("{what}", "{remedy}"),
     "missing": ("the key is missing", "Add it"),
-    "extra_forbidden": ("unknown key", "Remove it"),
     **dict.fromkeys(("model_type", "dataclass_type", "dict_type"), _MAPPING),
     **dict.fromkeys(("list_type", "tuple_type"), ("{value} is not a list", "Write [first, second]")),
     "too_short": ("the list is empty", "Write [first, second], or leave the key out"),
@@ -453,11 +468,9 @@ class DocumentReader:
         if value is None:
             return None
         meant = set()  # keys that an unknown key stands for
-        is_section = isinstance(kind, type) and (dataclasses.is_dataclass(kind) or issubclass(kind, Section))
-        if is_section and isinstance(value, dict):
-            fields = kind.__dataclass_fields__ if dataclasses.is_dataclass(kind) else kind.model_fields
-            keys = [key for key in fields if key not in more]
-            allowed = sorted([*keys, *also])
+        if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+            keys = [field.name for field in dataclasses.fields(kind) if field.name not in more]
+            allowed = sorted([*keys, *also, *getattr(kind, "apart", ())])
             for key in [key for key in value if key not in allowed]:
                 self.note((*path, key), "unknown key", did_you_mean(key, allowed))
                 meant.add(nearest(key, allowed))
@@ -547,29 +560,28 @@ class EntryReader(DocumentReader):
         self,
         path: tuple,
         value: object,
-        chosen: type | None,
-        common: type[Section],
+        chosen: type,
         known: Mapping[str, type],
         what: str,
         also: Collection[str] = (),
+        needed: Collection[str] = (),
     ) -> Any:
         """Check an entry against the keys of its kind or format.
 
-        - ``chosen``: the class that it belongs to; ``None`` = nobody knows, only the common keys are checked.
+        - ``chosen``: the class that it belongs to; without keyword the base of all, if nobody knows.
         - ``known``: all classes; a key that only others take gets a message of its own.
         - ``what``: how messages call the class, such as ``"format"``.
-        - ``also``: keys that are read elsewhere.
+        - ``also, needed``: as for :meth:`check`.
         """
-        keys = (chosen.keys if chosen else None) or common
-        allowed = (*keys.model_fields, *also)
+        allowed = (*keys_of(chosen.keys), *also)
         if isinstance(value, dict) and any(key not in allowed for key in value):
-            others = {key for other in known.values() for key in (other.keys or common).model_fields}
+            others = {key for other in known.values() for key in keys_of(other.keys)}
             foreign = [key for key in value if key in others and key not in allowed]
-            for key in foreign if chosen else ():
+            for key in foreign if chosen.keyword else ():
                 remedy = f"Remove it. Allowed: {', '.join(allowed)}"
                 self.note((*path, key), f"{what} {chosen.keyword} does not take this key", remedy)
             value = {key: item for key, item in value.items() if key not in foreign}
-        return self.check(path, value, keys, also)
+        return self.check(path, value, chosen.keys, also, needed=needed)
 
     def read_path(self, path: tuple, text: str, *, folder: bool | None) -> Path | None:
         """Find a file or folder that the suite names; ``None`` = either."""

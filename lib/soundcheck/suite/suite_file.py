@@ -17,7 +17,6 @@ Conventions
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,34 +34,13 @@ _TAKEN = (  # names that mean something else in a table or threshold file
     *(*corpus_format.RESERVED_COLUMNS, *corpus_format.MEASURED_COLUMNS, *KINDS),
     *("key", "change", "error", "drawn", "audio", "category", "place"),
 )
-_SECTIONS = (
-    *("corpora", "models", "comparisons", "families", "tasks", "limits", "balance", "sounds", "matters"),
-    *("tests", "accepted", "groups", "adjust", "card", "history", "cache", "synonyms"),
-    "entities",
-)
 
 Corpora = Mapping[str, corpus_format.CorpusEntry | None]
 Models = Mapping[str, entries.ModelEntry | None]
 
 
-class _Limits(schema.Section):
-    audio_seconds: schema.number(0, 360_000, positive=True) = 3600.0
-    notebook_seconds: schema.number(0, 604_800, positive=True) = 120.0
-    model_seconds: schema.number(0, 604_800, positive=True) = 30.0
-    transformed_segments: schema.whole(1, 10**9) | None = None
-    segments_per_change: schema.whole(1, 10**9) | None = None
-    levels: schema.whole(1, 1000) | None = None
-    transformations: dict[str, schema.Texts] = {}
-
-
 class _Balance(schema.Section):
     samples: schema.whole(1, 1_000_000) = 1000
-
-
-class _Sound(schema.Section):
-    path: schema.Text
-    base: schema.Text = ""
-    where: dict[str, schema.Text] = {}
 
 
 class _Task(schema.Section):
@@ -95,9 +73,9 @@ class _Reader(schema.EntryReader):
     def read(self) -> entries.Suite | None:
         """Read everything; the result counts only if there are no problems."""
         data = self.document.data
-        fixed = {name: value for name, value in vars(entries.Suite()).items() if name not in entries.SETTINGS}
-        suite = self.check((), data, entries.Suite, _SECTIONS, fixed)
-        limits = self.check(("limits",), data.get("limits"), _Limits) or _Limits()
+        settings = self.check((), data, entries.Settings)
+        normaliser = settings.normaliser if settings else "none"
+        limits = self.check(("limits",), data.get("limits"), entries.Limits) or entries.Limits()
         balance = self.check(("balance",), data.get("balance"), _Balance) or _Balance()
         sounds = dict(self.entries("sounds"))
         kinds = self.known_names(("sounds",), sounds, entries.SOUND_KINDS, "kind of sound")
@@ -129,14 +107,12 @@ class _Reader(schema.EntryReader):
             "accepted": read_accepted(self),
             "sounds": {kind: self.read_sound(kind, sounds[kind]) for kind in kinds},
             "card": entries.read_card(self, ("card",), data.get("card")),
-            "synonyms": read_synonyms(self, data.get("synonyms"), suite.normaliser if suite else "none"),
+            "synonyms": read_synonyms(self, data.get("synonyms"), normaliser),
             "entities": read_entities(self, data.get("entities")),
             "balance_samples": balance.samples,
-            **{key: value for key, value in limits if key != "audio_seconds"},
-            "audio_limit": limits.audio_seconds,
         }
         fields |= {key: self.read_folder(key, data.get(key)) for key in ("history", "cache")}
-        return None if len(self.problems) else dataclasses.replace(suite, **fields)
+        return None if len(self.problems) else entries.Suite(**vars(settings), **vars(limits), **fields)
 
     def read_folder(self, key: str, value: object) -> Path | None:
         """Read a folder that need not exist, of finished runs or of what is computed once."""
@@ -188,17 +164,18 @@ class _Reader(schema.EntryReader):
     def read_sound(self, kind: str, value: object) -> entries.SoundEntry | None:
         """Read where recordings of a kind of sound are: a folder, or a mapping that names it."""
         path = ("sounds", kind)
-        place = path if isinstance(value, str) else (*path, "path")
-        sound = self.check(path, {"path": value} if isinstance(value, str) else value, _Sound)
-        if sound is None:
+        place, given = ((*path, "path"), value) if isinstance(value, dict) else (path, {"path": value})
+        keys = self.check(path, given, entries.SoundKeys, needed=("path",))
+        text = self.check(place, given.get("path"), schema.Text)
+        if keys is None or text is None:
             return None
-        if sound.base and kind not in entries.RESPONSE_KINDS:
+        if keys.base and kind not in entries.RESPONSE_KINDS:
             remedy = f"Remove it. It belongs to {' and '.join(entries.RESPONSE_KINDS)}"
             self.note((*path, "base"), f"{kind} takes no base", remedy)
-        if len(sound.where) > 1:
+        if len(keys.where) > 1:
             self.note((*path, "where"), "more than one column is named", "Name one column and its value")
-        folder = self.read_path(place, sound.path, folder=True)
-        return folder and entries.SoundEntry(kind, folder, sound.path, sound.base, sound.where)
+        folder = self.read_path(place, text, folder=True)
+        return folder and entries.SoundEntry(kind, folder, text, **vars(keys))
 
     def read_task(self, name: str, value: object) -> None:
         path = ("tasks", name)

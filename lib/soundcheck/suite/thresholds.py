@@ -95,11 +95,9 @@ def _check_group(value: object) -> object:
     return given
 
 
-def _record(**fields: Any) -> type[schema.Section]:
+def _record(**fields: Any) -> type:
     """Make the type of a section that has all of some fields."""
-    return pydantic.create_model(
-        "Record", __base__=schema.Section, **{name: (kind, ...) for name, kind in fields.items()}
-    )
+    return dataclasses.make_dataclass("Record", fields.items(), frozen=True)
 
 
 _ENDS = Annotated[list[schema.number(0, 1e6)], AfterValidator(_check_rising)]

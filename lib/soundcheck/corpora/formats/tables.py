@@ -159,24 +159,12 @@ def _tables_of_release(entry: CorpusEntry) -> tuple[dict[Path, str], list[str]]:
     return {entry.path / f"{name}.tsv": f"{source}/{name}.tsv" for name in chosen}, notices
 
 
-class TrialKeys(corpus_format.CorpusKeys):
-    """Keys of a list of trials."""
-
-    path: corpus_format.File = ""
-    root: corpus_format.Folder = ""
-    cut: schema.Text = ""
-    audio: schema.Boolean = True
-    enrolments: corpus_format.File = ""
-    layout: schema.choice(*corpus_format.TRIAL_LAYOUTS) = ""
-    synthetic: schema.Boolean = False
-
-
 class TrialFormat(corpus_format.CorpusFormat):
     """Lists of trials."""
 
     keyword = "trials"
     reader = "soundcheck.corpora.trials.trial_table:read_trial_corpus"
-    keys = TrialKeys
+    keys = corpus_format.TrialKeys
 
     @classmethod
     def complete(cls, entry: CorpusEntry) -> CorpusEntry:
