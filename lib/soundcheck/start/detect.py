@@ -65,6 +65,7 @@ def first_of(columns: Iterable[str], names: Iterable[str]) -> str:
 
 
 AUDIO = (".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".aif", ".aiff", ".aifc", ".sph")
+TABLES = (".csv", ".tsv", ".parquet")
 MOST_ENTRIES = 200_000  # of folders that are looked at
 MOST_AUDIO = 500  # names of audio files that are listed
 MOST_TABLES = 2000  # names of other files that are listed
@@ -194,7 +195,7 @@ def detect_format(place: Path) -> DetectedFormat:
         if not paths:
             continue
         path, *others = (index.root / path for path in paths)
-        tables = [str(table) for table in index.ending(".csv", ".tsv", ".parquet")] * (name == "audiofolder")
+        tables = [str(table) for table in index.ending(*TABLES)] if name == "audiofolder" else []
         unused = f"; no column of {some(tables, 3)} names them" if tables else ""
         predicted = index.with_keys("audio_filepath", "pred_text") if keyword == "nemo" else []
         return DetectedFormat(
@@ -243,8 +244,7 @@ def _metadata(index: FolderIndex) -> Iterable[Path]:
 
 
 def _table(index: FolderIndex) -> Iterable[Path]:
-    tables = index.ending(".csv", ".tsv") + index.ending(".parquet")
-    return [path for path in tables if index.file_column(path)]
+    return [path for path in index.ending(*TABLES) if index.file_column(path)]
 
 
 def _trials(index: FolderIndex) -> Iterable[Path]:
