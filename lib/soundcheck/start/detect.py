@@ -130,12 +130,11 @@ class FolderIndex:
     def columns(self, path: Path) -> dict[str, object]:
         """Read names of columns with their types: of Parquet, of tables of text, whose types are ``None``."""
         if path.suffix == ".parquet":
-            import pyarrow.lib
             import pyarrow.parquet
 
             try:
                 schema = pyarrow.parquet.read_schema(self.root / path)
-            except (OSError, pyarrow.lib.ArrowException):
+            except (OSError, pyarrow.ArrowException):
                 return {}
             return dict(zip(schema.names, schema.types, strict=True))
         return dict.fromkeys(cell.strip() for row in self._rows(path, 1) for cell in row)
@@ -229,11 +228,10 @@ def _nemo(index: FolderIndex) -> Iterable[Path]:
 def _parquet(index: FolderIndex) -> Iterable[Path]:
     from pyarrow import types
 
-    kinds = [index.columns(path).get("audio") for path in index.ending(".parquet")[:20]]
-    structs = [kind for kind in kinds if kind is not None and types.is_struct(kind)]
-    binary = [
-        kind for kind in kinds if kind is not None and (types.is_binary(kind) or types.is_large_binary(kind))
-    ]
+    tables = [index.columns(path) for path in index.ending(".parquet")[:20]]
+    kinds = [columns["audio"] for columns in tables if "audio" in columns]
+    structs = [kind for kind in kinds if types.is_struct(kind)]
+    binary = any(types.is_binary(kind) or types.is_large_binary(kind) for kind in kinds)
     return ROOT if binary or any(kind.get_field_index("bytes") >= 0 for kind in structs) else []
 
 
@@ -352,13 +350,8 @@ def _read(detected: DetectedFormat, path: Path, columns: dict[str, str]) -> tupl
     options |= detected.keys
     audio = detected.format != "parquet"  # whose sounds would have to be written to files before
     split = None if audio else (ALL,)  # of shards only the first file is read
-    entry = CorpusEntry(
-        *("data", detected.format, path, detected.path.name, columns),
-        split=split,
-        options=options,
-        audio=audio,
-    )
-    entry = form.complete(entry)
+    entry = CorpusEntry("data", detected.format, path, detected.path.name, columns, audio=audio)
+    entry = form.complete(dataclasses.replace(entry, split=split, options=options))
     raw = form.read(entry, BUILTIN)
     offered = tuple(name for name in raw.offered if name not in raw.table)
     if offered:
