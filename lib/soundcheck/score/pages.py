@@ -101,9 +101,8 @@ def group_rows(scores: Scores) -> pd.DataFrame:
     small &= rows["group"].ne(rows["against"])  # with few speakers, the reference has no interval
     worse = rows["value"].where([info_of(name).better == LOWER for name in rows["measure"]], -rows["value"])
     rows = rows.assign(small=small, worse=-worse, lacks=rows["excluded"], excluded="")
-    return rows.assign(order=pd.factorize(rows["measure"])[0]).sort_values(
-        ["order", "small", "worse", "group"]
-    )
+    rows["order"] = pd.factorize(rows["measure"])[0]
+    return rows.sort_values(["order", "small", "worse", "group"])
 
 
 def failing(scores: Scores) -> list[str]:

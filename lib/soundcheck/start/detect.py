@@ -66,6 +66,7 @@ def first_of(columns: Iterable[str], names: Iterable[str]) -> str:
 
 
 AUDIO = (".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".aif", ".aiff", ".aifc", ".sph")
+TABLES = (".csv", ".tsv", ".parquet")
 MOST_ENTRIES = 200_000  # of folders that are looked at
 MOST_AUDIO = 500  # names of audio files that are listed
 MOST_TABLES = 2000  # names of other files that are listed
@@ -130,12 +131,11 @@ class FolderIndex:
     def columns(self, path: Path) -> dict[str, object]:
         """Read names of columns with their types: of Parquet, of tables of text, whose types are ``None``."""
         if path.suffix == ".parquet":
-            import pyarrow.lib
             import pyarrow.parquet
 
             try:
                 schema = pyarrow.parquet.read_schema(self.root / path)
-            except (OSError, pyarrow.lib.ArrowException):
+            except (OSError, pyarrow.ArrowException):
                 return {}
             return dict(zip(schema.names, schema.types, strict=True))
         return dict.fromkeys(cell.strip() for row in self._rows(path, 1) for cell in row)
@@ -195,7 +195,7 @@ def detect_format(place: Path) -> DetectedFormat:
         if not paths:
             continue
         path, *others = (index.root / path for path in paths)
-        tables = [str(table) for table in index.ending(".csv", ".tsv", ".parquet")] * (name == "audiofolder")
+        tables = [str(table) for table in index.ending(*TABLES)] if name == "audiofolder" else []
         unused = f"; no column of {some(tables, 3)} names them" if tables else ""
         predicted = index.with_keys("audio_filepath", "pred_text") if keyword == "nemo" else []
         return DetectedFormat(
@@ -229,11 +229,10 @@ def _nemo(index: FolderIndex) -> Iterable[Path]:
 def _parquet(index: FolderIndex) -> Iterable[Path]:
     from pyarrow import types
 
-    kinds = [index.columns(path).get("audio") for path in index.ending(".parquet")[:20]]
-    structs = [kind for kind in kinds if kind is not None and types.is_struct(kind)]
-    binary = [
-        kind for kind in kinds if kind is not None and (types.is_binary(kind) or types.is_large_binary(kind))
-    ]
+    tables = [index.columns(path) for path in index.ending(".parquet")[:20]]
+    kinds = [columns["audio"] for columns in tables if "audio" in columns]
+    structs = [kind for kind in kinds if types.is_struct(kind)]
+    binary = any(types.is_binary(kind) or types.is_large_binary(kind) for kind in kinds)
     return ROOT if binary or any(kind.get_field_index("bytes") >= 0 for kind in structs) else []
 
 
@@ -244,8 +243,7 @@ def _metadata(index: FolderIndex) -> Iterable[Path]:
 
 
 def _table(index: FolderIndex) -> Iterable[Path]:
-    tables = index.ending(".csv", ".tsv") + index.ending(".parquet")
-    return [path for path in tables if index.file_column(path)]
+    return [path for path in index.ending(*TABLES) if index.file_column(path)]
 
 
 def _trials(index: FolderIndex) -> Iterable[Path]:

@@ -223,7 +223,8 @@ def _walk(root: Path, source: str) -> tuple[list[str], list[str]]:
     if not tables and not sounds:
         inside = {path.suffix for path in root.rglob("*.parquet")} and "This looks like `format: parquet`"
         remedy = inside or "Name the folder with metadata.csv, or with a folder for each label"
-        raise input_error(source, "there is neither a metadata table nor a sound in the folder", remedy)
+        what = f"there is neither a metadata table nor a sound ({', '.join(SOUNDS)}) in the folder"
+        raise input_error(source, what, remedy)
     return tables, sounds
 
 
