@@ -71,8 +71,6 @@ def test_values_of_groups_are_estimates(read, tmp_path):
 FRENCH = GAP | OPEN | {"group": "accent: french", "gap": 0.05, "gap_high": 0.21, "bound": 0.21}
 PUBLISHED = {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
 BROKEN = [{"model": "m", "family": "correctness_regression", "status": "failed", "error": "x"}]
-
-
 ALL = [{}, GAP, FRENCH]
 
 
