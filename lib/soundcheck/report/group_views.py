@@ -200,7 +200,6 @@ def sizes(groups: Iterable[Groups]) -> Html:
     same = [name for name in frame if name != "task"]
     frame = frame.groupby(same, sort=False, dropna=False)["task"].agg(", ".join).reset_index()
     frame["group"] = frame["group"].replace("", "(none)")
-    frame["speakers"] = frame["speakers"].astype("Int64")  # none are known of what has no value
     names = {name: name for name in ("corpus", "task", "column", "group")}
     names |= {"trials of one speaker": "targets", "segments, or trials of two speakers": "segments"}
     names |= {"speakers": "speakers", "not compared, because": "lacks"}
