@@ -28,8 +28,6 @@ READS = (
     "from soundcheck.suite.suite_file import read_suite; from soundcheck.common import resources; "
     "read_suite(resources.root() / 'suite.yml')"
 )
-
-
 WORKS = "import importlib; from soundcheck.models import processes; "
 WORKS += "[importlib.import_module(name) for name in processes.PRELOADED]"
 HEAVY = {"pandas", "papermill", "matplotlib", "parselmouth", "sklearn", "pyarrow", "distributed"}

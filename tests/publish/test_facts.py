@@ -74,8 +74,6 @@ def test_a_group_that_is_better_off_is_a_difference_if_no_other_is(read):
 FRENCH = GAP | OPEN | {"group": "accent: french", "gap": 0.05, "gap_high": 0.21, "bound": 0.21}
 PUBLISHED = {"passed": True, "rule": "|value| <", "threshold": 0.5, "reference_passed": True}
 BROKEN = [{"model": "m", "family": "correctness_regression", "status": "failed", "error": "x"}]
-
-
 ALL = [{}, GAP, FRENCH]
 
 

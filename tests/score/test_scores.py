@@ -90,9 +90,9 @@ def test_classes_and_values():
 
 @pytest.mark.parametrize(("kind", "same"), [("classes", "a"), ("values", "0.5"), ("words", "w1 w2")])
 def test_predictions_that_are_all_the_same(rng, kind, same):
-    frame = recordings().assign(model=same, classes=rng.choice(["a", "b"], 240), values=rng.random(240))
-    truth = {"words": "said"}.get(kind, kind)
-    scores = evaluate(frame, truth=truth, prediction="model", groups=["dialect"], speaker="speaker")
+    frame = recordings().rename(columns={"said": "words"})
+    frame = frame.assign(model=same, classes=rng.choice(["a", "b"], 240), values=rng.random(240))
+    scores = evaluate(frame, truth=kind, prediction="model", groups=["dialect"], speaker="speaker")
     assert scores.exit_code == 0 and "Fail" not in str(scores) and scores._repr_html_()
     assert any(note.startswith("all predictions are the same") for note in scores.notes)
 
@@ -125,10 +125,8 @@ def test_formats_and_rows_without_a_partner(tmp_path, ending):
     frame = recordings().rename(columns={"said": "text", "heard": "hypothesis"})
     frame["duration"] = range(240)  # in both tables, as the speaker: it describes recordings
     labels, path = frame.drop(columns="hypothesis").head(237), tmp_path / f"references.{ending}"
-    if ending == "csv":
-        labels.to_csv(path, sep=";", index=False, encoding="utf-8-sig")
-    else:
-        labels.to_parquet(path)
+    options = {"sep": ";", "encoding": "utf-8-sig"} if ending == "csv" else {}
+    getattr(labels, f"to_{ending}")(path, index=False, **options)
     predicted = frame[["file", "speaker", "duration", "hypothesis"]].tail(238)
     predicted.to_json(tmp_path / "model.jsonl", orient="records", lines=True)
     done = run(path, tmp_path / "model.jsonl")

@@ -30,8 +30,6 @@ DATABASES = {
     path: [entry for entry in CORPORA.values() if entry["path"] == path]
     for path in sorted({entry["path"] for entry in CORPORA.values()})
 }
-
-
 COLUMNS = {  # in the name of a database and its table -> its columns, whose values take turns
     "dimensions": dict.fromkeys(("arousal", "dominance", "valence"), [0.1, 0.52, 0.9, 0.33]),
     " emotion": {"emotion": [*EMOTIONS, "disgust"]},

@@ -200,8 +200,6 @@ def test_who_is_tested_on_what(suite, tmp_path):
 
 
 INSTALLED = re.compile(r" ?(Allowed|Add one of): [^\n]*")  # names that depend on what is installed
-
-
 CASES = [
     pytest.param(kind, base, entry.get("text"), *case, id=f"{base}: {case[1]}"[:70])
     for kind in ("suites", "families")

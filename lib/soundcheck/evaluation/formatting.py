@@ -44,10 +44,10 @@ class Formatting:
     def subsets(self) -> Iterator[Subset]:
         """Give the segments of each corpus with their texts as they were written."""
         for subset in self.evaluation.subsets(as_written=True):
-            truth = self._firsts(subset.truth)
+            truth = _each(self._first, subset.truth)
             if WRITTEN in subset.segments:
                 written = subset.segments[WRITTEN].to_numpy(dtype=object)
-                truth = np.where(pd.isna(written), truth, self._firsts(written))
+                truth = np.where(pd.isna(written), truth, _each(self._first, written))
             result = dataclasses.replace(subset, truth=truth)
             random = Predictions(self.evaluation.random_predictions(result), random=True)
             result = dataclasses.replace(result, reference=random)
@@ -58,12 +58,9 @@ class Formatting:
                 result = result.take(~without)
             yield result
 
-    def _firsts(self, texts: Sequence[str | None]) -> np.ndarray:
-        return np.fromiter((None if pd.isna(text) else self._first(text) for text in texts), dtype=object)
-
     def references(self, subset: Subset) -> list[np.ndarray]:
         """Give the written references, and the spoken ones of a corpus that has both."""
-        spoken = [self._firsts(subset.segments[subset.task.name])] if WRITTEN in subset.segments else []
+        spoken = [_each(self._first, subset.segments[subset.task.name])] if WRITTEN in subset.segments else []
         return [subset.truth, *spoken]
 
     def by_reference(self, subset: Subset, write: Callable[[str], str]) -> dict[str, Counts]:
@@ -159,7 +156,7 @@ def _capitals(subset: Subset, predictions: Predictions) -> Statistic:
 
 
 def _each(write: Callable[[str], str], texts: Sequence[str | None]) -> np.ndarray:
-    return np.fromiter((None if text is None else write(text) for text in texts), dtype=object)
+    return np.fromiter((None if pd.isna(text) else write(text) for text in texts), dtype=object)
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,6 @@ units of the reference; speaking rates divide them by the duration, pauses inclu
 """
 
 import dataclasses
-import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -119,8 +118,8 @@ def _counts(subset: Subset) -> Counts:
     return count(subset.truth, subset.predictions.clean)
 
 
-def _of_texts(rate: Callable[[Sequence, Sequence], Statistic]) -> Measure:
-    return lambda subset, predictions: rate(subset.truth, predictions.clean)
+def _of_texts(rate: Callable[..., Statistic], **options: Callable) -> Measure:
+    return lambda subset, predictions: rate(subset.truth, predictions.clean, **options)
 
 
 def _of_words(rate: Callable[[Counts], Statistic], count: Callable[..., Counts] = word_errors) -> Measure:
@@ -128,9 +127,7 @@ def _of_words(rate: Callable[[Counts], Statistic], count: Callable[..., Counts] 
 
 
 _WITH_MISSING = _of_texts(word_rates.error_rate_with_missing)
-_CHARACTERS_WITH_MISSING = _of_texts(
-    functools.partial(word_rates.error_rate_with_missing, count=word_rates.characters_of)
-)
+_CHARACTERS_WITH_MISSING = _of_texts(word_rates.error_rate_with_missing, count=word_rates.characters_of)
 RATES = {  # test -> its measure
     "Word Error Rate": _of_texts(word_rates.wer),
     "Character Error Rate": _of_texts(word_rates.cer),

@@ -270,11 +270,10 @@ def _relative(baseline: Judged, candidate: Judged, change: float, paired: bool) 
 def _why_withheld(*entries: Judged) -> str:
     """Say why there is no interval of a difference for new speakers."""
     remarks = "; ".join(entry.verdict.skipped for entry in entries).split("; ")
-    reason = next((remark for remark in remarks if _WITHHELD in remark), "")
     few = f"too few speakers to generalise, {LEAST_BLOCKS} are needed on either side"
     enough = min(entry.contributing for entry in entries) >= LEAST_BLOCKS
-    reason = reason or ("no replicates" if enough else few)
-    return _WITHHELD + reason.removeprefix(_WITHHELD)
+    known = [remark for remark in remarks if _WITHHELD in remark] or ["no replicates" if enough else few]
+    return _WITHHELD + known[0].removeprefix(_WITHHELD)
 
 
 def _generalises(entry: Judged) -> bool:

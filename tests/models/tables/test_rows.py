@@ -72,8 +72,6 @@ CORPORA = st.sampled_from(["", "", "demo", "Other"])
 ROWS = st.lists(st.tuples(CORPORA, NAMES, TIMES, TIMES), min_size=1, max_size=12)
 DURATIONS = st.sampled_from([NAN, 0.25, 0.5, 1.0])
 SEGMENTS = st.lists(st.tuples(NAMES, TIMES, TIMES, DURATIONS), min_size=1, max_size=10)
-
-
 NEAREST = [("", "a.wav", 0.4925, 1.0), ("", "a.wav", 0.5025, 1.0)]  # both fit, the second one better
 
 
