@@ -31,11 +31,11 @@ import time
 import traceback
 import types
 from base64 import b64decode
-from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any, NoReturn
+from unittest.mock import MagicMock
 
 COMMAND, SCRIPT = "command", "-c"
 MISSING = "SOUNDCHECK_TESTS_MISSING"  # a variable: modules that a fork does not find, installed or not
@@ -310,39 +310,22 @@ def blank(figure: Any) -> bytes:
     return BLANK
 
 
-class Undrawn:
-    """A figure on which nothing is drawn, and everything that belongs to it."""
+def undrawn(**_: Any) -> MagicMock:
+    """Make a figure on which nothing is drawn."""
+    figure = MagicMock(**{"get_size_inches.return_value": (6.0, 4.0)})
 
-    def __init__(self, **_: Any) -> None:
-        self.axes: Any = self
+    def subplots(rows: int, columns: int, **_: Any) -> types.SimpleNamespace:
+        figure.axes = [NOTHING] * (rows * columns)
+        return types.SimpleNamespace(flat=figure.axes)
 
-    def __getattr__(self, name: str) -> Undrawn:
-        return self
-
-    def __call__(self, *_: Any, **options: Any) -> Undrawn:
-        return self
-
-    def __getitem__(self, place: Any) -> Undrawn:
-        return self
-
-    def __iter__(self) -> Iterator[Undrawn]:
-        return iter(())
-
-    def subplots(self, rows: int, columns: int, **_: Any) -> types.SimpleNamespace:
-        self.axes = [Undrawn() for _ in range(rows * columns)]
-        return types.SimpleNamespace(flat=self.axes)
-
-    def get_size_inches(self) -> tuple[float, float]:
-        return 6.0, 4.0
-
-    def get_legend_handles_labels(self) -> tuple[list, list]:
-        return [], []
+    figure.subplots = subplots
+    return figure
 
 
-NOTHING = Undrawn()
+NOTHING = MagicMock(**{"get_legend_handles_labels.return_value": ((), ())})
 BLANKS = {  # what draws -> what stands in its place where figures and pictures of sounds come out blank
     "soundcheck.report.style.svg": blank,
-    "soundcheck.report.style.Figure": Undrawn,
+    "soundcheck.report.style.Figure": undrawn,
     "soundcheck.report.style.FigureCanvasAgg": NOTHING,
     "soundcheck.report.players.picture": lambda *_: PIXEL,
     "audplot.distribution": NOTHING,
