@@ -13,15 +13,7 @@ from soundcheck.common import resources
 from soundcheck.common.messages import InputError
 from soundcheck.corpora import audio, columns
 from soundcheck.corpora.columns import MEASURES
-from soundcheck.corpora.measures.recording import (
-    bandwidth,
-    clipping,
-    duration,
-    level,
-    power_spectra,
-    signal_to_noise,
-    silence,
-)
+from soundcheck.corpora.measures import recording
 from soundcheck.corpora.measures.voice import mean_pitch, speaking_rate
 
 networks = importlib.import_module("soundcheck.corpora.measures.networks")
@@ -37,31 +29,31 @@ def sine(peak: float = 1.0, frequency: float = 441.0, seconds: float = 1.0) -> n
 @pytest.mark.parametrize(("kind", "ratio"), [*((kind, 40) for kind in known.STEADY), ("white", 0)])
 def test_noise_of_known_strength(kind, ratio, rng):
     mixed = known.mixed(known.syllables(rng, 6.0), known.noise(kind, 6 * RATE, rng), ratio)
-    assert signal_to_noise(mixed, RATE) == pytest.approx(ratio, abs=1)
+    assert recording.signal_to_noise(mixed, RATE) == pytest.approx(ratio, abs=1)
 
 
 def test_noise_behind_a_synthesised_voice(rng):
     spoken = known.synthesised(3)
     mixed = known.mixed(spoken, known.noise("white", len(spoken), rng), 10)
     for signal in (mixed, np.pad(mixed, RATE), mixed + 0.5):  # what is padded or offset does not count
-        assert signal_to_noise(signal, RATE) == pytest.approx(10, abs=1)
+        assert recording.signal_to_noise(signal, RATE) == pytest.approx(10, abs=1)
 
 
 def test_signals_without_noise_or_without_speech(rng):
-    assert np.isnan(signal_to_noise(sine(0.5), RATE))
-    steady = signal_to_noise(0.1 * rng.standard_normal(3 * RATE), RATE)
+    assert np.isnan(recording.signal_to_noise(sine(0.5), RATE))
+    steady = recording.signal_to_noise(0.1 * rng.standard_normal(3 * RATE), RATE)
     assert np.isnan(steady) or steady < -10
     clean = known.syllables(rng)  # nothing is cleaner than its samples
-    ratio = signal_to_noise(0.1 * clean / np.sqrt(np.mean(clean**2)), RATE)
+    ratio = recording.signal_to_noise(0.1 * clean / np.sqrt(np.mean(clean**2)), RATE)
     assert ratio <= 10 * np.log10(0.1**2 / (2**-30 / 12)) + 0.01
 
 
 def test_level_and_duration_of_known_signals():
-    assert level(np.tile([1.0, -1.0], 100), RATE) == 0
-    assert level(sine(1.0), RATE) == pytest.approx(-3.01, abs=0.01)
-    assert level(sine(0.1), RATE) == pytest.approx(-23.01, abs=0.01)
-    assert level(np.concatenate([sine(), np.zeros(RATE)]), RATE) == pytest.approx(-6.02, abs=0.01)
-    assert duration(np.zeros(24000), RATE) == 1.5
+    assert recording.level(np.tile([1.0, -1.0], 100), RATE) == 0
+    assert recording.level(sine(1.0), RATE) == pytest.approx(-3.01, abs=0.01)
+    assert recording.level(sine(0.1), RATE) == pytest.approx(-23.01, abs=0.01)
+    assert recording.level(np.concatenate([sine(), np.zeros(RATE)]), RATE) == pytest.approx(-6.02, abs=0.01)
+    assert recording.duration(np.zeros(24000), RATE) == 1.5
 
 
 @pytest.mark.parametrize(("edge", "kind"), [(1000, "noise"), (7000, "syllables")])
@@ -72,16 +64,16 @@ def test_edge_of_a_low_pass(edge, kind, rng):
     # Neither hum nor the noise of 16 bit moves it.
     rounded = np.round((low + 0.01 * sine(1, 50, len(low) / RATE)) * 2**15) / 2**15
     for signal in (low, rounded):
-        assert bandwidth(signal, RATE) == pytest.approx(edge, abs=200)
+        assert recording.bandwidth(signal, RATE) == pytest.approx(edge, abs=200)
 
 
 def test_telephone_speech(rng):
     spoken = known.synthesised(0)
     spoken = known.mixed(spoken, rng.standard_normal(len(spoken)), 40)
-    assert bandwidth(spoken, RATE) > 7000
+    assert recording.bandwidth(spoken, RATE) > 7000
     narrow = audio.resampled(audio.resampled(spoken, RATE, 8000), 8000)
     for call in (codec(spoken, RATE, rng, name="amr-nb", bit_rate=12200), narrow):
-        assert 3300 <= bandwidth(call, RATE) <= 4000
+        assert 3300 <= recording.bandwidth(call, RATE) <= 4000
 
 
 @pytest.mark.parametrize(("limit", "bits"), [(1.0, 16), (0.5, None), (0.02, 16)])
@@ -90,25 +82,25 @@ def test_share_of_clipped_samples(limit, bits):
     if bits:
         loud, limit = np.round(loud * 2**15) / 2**15, min(round(limit * 2**15), 2**15 - 1) / 2**15
     clipped, share = np.clip(loud, -limit, limit), np.mean(np.abs(loud) >= limit)
-    assert clipping(clipped, RATE) == clipping(clipped.astype(np.float32), RATE) == share
+    assert recording.clipping(clipped, RATE) == recording.clipping(clipped.astype(np.float32), RATE) == share
     one_side = np.minimum(sine(0.8), 0.3)
-    assert clipping(one_side, RATE) == np.mean(sine(0.8) >= 0.3)
+    assert recording.clipping(one_side, RATE) == np.mean(sine(0.8) >= 0.3)
 
 
 def test_round_tops_voices_and_noise_are_not_clipped(rng):
     tops = [sine(peak, frequency) for peak in (0.9, 0.3, 0.01, 0.001) for frequency in (60, 441)]
     for signal in (*tops, *map(known.synthesised, range(3)), 0.1 * rng.standard_normal(RATE)):
-        assert clipping(np.round(signal * 2**15) / 2**15, RATE) == 0
+        assert recording.clipping(np.round(signal * 2**15) / 2**15, RATE) == 0
 
 
 @pytest.mark.parametrize(("noise", "share"), [(0, 0.2), (0.03, 0.8)])
 def test_share_of_silence(noise, share, rng):
     speech = np.where(np.arange(4 * RATE) % RATE < (1 - share) * RATE, 0.3, 0.0)
     signal = speech * rng.standard_normal(4 * RATE) + noise * rng.standard_normal(4 * RATE)
-    assert silence(signal, RATE) == pytest.approx(share, abs=0.03)
-    assert silence(np.zeros(RATE), RATE) == 1
+    assert recording.silence(signal, RATE) == pytest.approx(share, abs=0.03)
+    assert recording.silence(np.zeros(RATE), RATE) == 1
     for steady in (0.1 * rng.standard_normal(3 * RATE), np.zeros(100), sine(0.5)):
-        assert np.isnan(silence(steady, RATE))
+        assert np.isnan(recording.silence(steady, RATE))
 
 
 @pytest.mark.parametrize(("rate", "noise"), [(2, None), (6, 20)])
@@ -168,12 +160,14 @@ def test_power_spectra(rng, monkeypatch):
         if not (start <= 3000 and 3064 <= start + 512):
             spectrum = np.fft.rfft((frame - signal.mean(dtype=np.float64)) * window)
             expected.append(np.abs(spectrum) ** 2 * np.r_[1, np.full(255, 2), 1] / 512 / np.sum(window**2))
-    power, _ = power_spectra(signal, RATE)
+    power, _ = recording.power_spectra(signal, RATE)
     assert len(power) == len(starts) - 4 and power == pytest.approx(np.array(expected))
     signal = 0.1 * rng.standard_normal(5 * RATE)
-    assert power_spectra(signal, RATE)[0].sum(axis=1).mean() == pytest.approx(np.mean(signal**2), rel=0.01)
+    assert recording.power_spectra(signal, RATE)[0].sum(axis=1).mean() == pytest.approx(
+        np.mean(signal**2), rel=0.01
+    )
     monkeypatch.setattr("soundcheck.corpora.measures.recording.MOST_FRAMES", 1000)
-    power, frequencies = power_spectra(0.1 * rng.standard_normal(30 * RATE), RATE)
+    power, frequencies = recording.power_spectra(0.1 * rng.standard_normal(30 * RATE), RATE)
     assert 950 < len(power) <= 1000 and power.shape[1] == len(frequencies) == 257
 
 

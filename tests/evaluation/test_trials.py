@@ -9,15 +9,8 @@ import pandas as pd
 import pytest
 
 from soundcheck.corpora.trials.trial_table import LISTED, TrialTable
+from soundcheck.evaluation import trial_conditions
 from soundcheck.evaluation.subset import Predictions, Subset, score_trials
-from soundcheck.evaluation.trial_conditions import (
-    HALF,
-    WHOLE,
-    carry_over,
-    cut_to,
-    enrolled_with,
-    split_speakers,
-)
 from soundcheck.evaluation.trials import with_groups
 from soundcheck.metrics.verification import fit_calibration
 from soundcheck.suite.thresholds import read_family
@@ -70,9 +63,11 @@ def test_kinds_of_trials_and_the_groups_that_both_sides_belong_to():
     ]
 
 
-def split(subset, *others, calibration=HALF, seed=0):
+def split(subset, *others, calibration=trial_conditions.HALF, seed=0):
     family = SimpleNamespace(options={"calibration": calibration, "minimum_trials": 2})
-    return split_speakers(SimpleNamespace(seed=seed, family=family), subset, [subset, *others])
+    return trial_conditions.split_speakers(
+        SimpleNamespace(seed=seed, family=family), subset, [subset, *others]
+    )
 
 
 def scored(name, pairs, speaker, scores):
@@ -119,7 +114,7 @@ def test_another_corpus_fits_without_the_speakers_that_both_have():
     assert f"the {len(other) - len(halves.fitting)} trials of there with them are left out" in halves.about
     evaluation = SimpleNamespace(cost={"p_target": 0.05, "c_miss": 1.0, "c_false_alarm": 1.0})
     for side in ("predictions", "reference"):
-        carried = carry_over(evaluation, halves, getattr(halves.tested, side))
+        carried = trial_conditions.carry_over(evaluation, halves, getattr(halves.tested, side))
         scores = getattr(halves.fitting, side).clean
         assert carried.calibration == fit_calibration(scores, halves.fitting.truth)
     # A corpus that is named itself has halves.
@@ -128,7 +123,7 @@ def test_another_corpus_fits_without_the_speakers_that_both_have():
 
 def test_what_cannot_be_fitted_says_why():
     for names, calibration, reason in (
-        ("ab", HALF, "fewer than 2 trials of each kind with a score to fit on"),
+        ("ab", trial_conditions.HALF, "fewer than 2 trials of each kind with a score to fit on"),
         ("abcd", "gone", "no trials of the corpus 'gone', which the option calibration names"),
     ):
         assert split(corpus("here", list(names)), calibration=calibration).reason.startswith(reason)
@@ -156,7 +151,9 @@ def enrolling(missing=(), scores=False, **options):
     if scores:
         view.predictions["score"] = 0.0
     evaluation = SimpleNamespace(seed=0, family=SimpleNamespace(options=options), view=lambda _: view)
-    return *enrolled_with(evaluation, subset), vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return *trial_conditions.enrolled_with(evaluation, subset), vectors / np.linalg.norm(
+        vectors, axis=1, keepdims=True
+    )
 
 
 def test_one_recording_is_the_trial_itself_and_the_tested_one_is_never_enrolled():
@@ -204,18 +201,18 @@ def cutting(seconds, predicts_changes=True, audio=True, listed=(4, 2, 1, 0.5)):
     view.scores = lambda identity, place: np.where(place == 0, np.nan, float(identity))
     run = SimpleNamespace(seed=0, family=family, predicts_changes=predicts_changes, view=lambda _: view)
     run.tasks = [SimpleNamespace(name="embedding", is_transcription=False)]
-    return *cut_to(run, subset), subset
+    return *trial_conditions.cut_to(run, subset), subset
 
 
 def test_all_lengths_are_about_the_same_trials():
     seconds = np.full(COUNT, 3.0)
     seconds[5] = 1.5
     trials, note, subset = cutting(seconds)
-    assert list(trials) == ["0.5 s", "1 s", "2 s", WHOLE]
+    assert list(trials) == ["0.5 s", "1 s", "2 s", trial_conditions.WHOLE]
     count = int((subset.segments["segment"] != 5).sum())
     assert {len(cut) for cut in trials.values()} == {count}
     np.testing.assert_array_equal(trials["1 s"].scores, [0.0, *[1.0] * (count - 1)])  # no score: rejected
-    assert (trials[WHOLE].scores == 9.0).all()
+    assert (trials[trial_conditions.WHOLE].scores == 9.0).all()
     about = f"here: {count} trials, of {len(subset)} with one of {COUNT - 1} recordings that were cut"
     assert note.startswith(about) and "shorter than 2 s" in note
 

@@ -54,8 +54,7 @@ def test_sums_are_those_of_fractions_in_any_order(numbers, random):
 
 
 @given(
-    st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60),
-    st.integers(1, 10**6),
+    st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 6)), min_size=1, max_size=60), st.integers(1, 10**6)
 )
 def test_weighted_sums_of_a_layer_are_exact(numbers, weight):
     parts = list(layers(np.array(numbers), weight * len(numbers), 3))

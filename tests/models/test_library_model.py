@@ -65,10 +65,7 @@ def test_only_mappings_are_read(tmp_path, content, reason):
     ("source", "words"),
     [
         ("raise ImportError('lib.so')", "the package onnxruntime cannot be imported: ImportError: lib.so"),
-        (
-            "import os; os.kill(os.getpid(), 9)",
-            "loading the model ended the process (signal 9, SIGKILL)",
-        ),
+        ("import os; os.kill(os.getpid(), 9)", "loading the model ended the process (signal 9, SIGKILL)"),
         ("import time; time.sleep(60)", "loading the model did not end within 1 s"),
         ("get_available_providers = lambda: 1 / 0", "the model cannot be loaded: ZeroDivisionError: "),
     ],

@@ -67,10 +67,7 @@ def test_one_program_answers_all(world):
     [
         ('sys.exit("no  memory" if samples == 2 else None)', "ended with exit code 1: no memory"),
         ("sys.exit()", "the program ended before it had answered (exit code 0)"),
-        (
-            "print(f'heard {samples}')",
-            "heard 2', but an answer is one line that begins with",
-        ),
+        ("print(f'heard {samples}')", "heard 2', but an answer is one line that begins with"),
         ("print(path + 'x', 'heard')", "the program wrote '2.wavx heard"),
         ("print(path, 'one\\ntwo')", "one\\ntwo"),
         ("print('x' * 2_000_000)", "the program wrote more than 1000000 bytes and was killed"),

@@ -305,11 +305,6 @@ def _tell(connection: socket.socket, number: int) -> None:
         connection.sendall(number.to_bytes(NUMBER, "little", signed=True))
 
 
-def blank(figure: Any) -> bytes:
-    """Give a picture with nothing on it, whatever the figure."""
-    return BLANK
-
-
 def undrawn(**_: Any) -> MagicMock:
     """Make a figure on which nothing is drawn."""
     figure = MagicMock(**{"get_size_inches.return_value": (6.0, 4.0)})
@@ -324,14 +319,12 @@ def undrawn(**_: Any) -> MagicMock:
 
 NOTHING = MagicMock(**{"get_legend_handles_labels.return_value": ((), ())})
 BLANKS = {  # what draws -> what stands in its place where figures and pictures of sounds come out blank
-    "soundcheck.report.style.svg": blank,
+    "soundcheck.report.style.svg": lambda figure: BLANK,
     "soundcheck.report.style.Figure": undrawn,
-    "soundcheck.report.style.FigureCanvasAgg": NOTHING,
     "soundcheck.report.players.picture": lambda *_: PIXEL,
-    "audplot.distribution": NOTHING,
+    "soundcheck.report.style.FigureCanvasAgg": NOTHING,
     "pandas.plotting.PlotAccessor.__call__": NOTHING,
-    "seaborn.boxplot": NOTHING,
-    "seaborn.histplot": NOTHING,
+    **dict.fromkeys(("audplot.distribution", "seaborn.boxplot", "seaborn.histplot"), NOTHING),
 }
 
 

@@ -15,13 +15,7 @@ from soundcheck.common import files
 from soundcheck.common.messages import InputError
 from soundcheck.corpora.raw_table import Excluded
 from soundcheck.corpora.trials.trial_files import read_trials
-from soundcheck.corpora.trials.trial_table import (
-    TrialTable,
-    infer_speakers,
-    read_table,
-    resolve,
-    write_table,
-)
+from soundcheck.corpora.trials.trial_table import TrialTable, infer_speakers, read_table, resolve, write_table
 
 NAN = float("nan")
 FILES = ["s1/a.wav", "s1/b.wav", "s2/c.wav", "s2/d.wav", "s3/e.wav"]

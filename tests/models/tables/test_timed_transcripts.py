@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from soundcheck.common.messages import InputError
 from soundcheck.common.tasks import BUILTIN
 from soundcheck.models.answers import TEXT_LIMIT
-from soundcheck.models.tables.timed_transcripts import (
-    TimedTranscripts,
-    holders,
-    reached,
-    read_timed_transcripts,
-)
+from soundcheck.models.tables import timed_transcripts
 
 STM = """;; by our recogniser
 m1 1 A 0.00 1.50 turn left
@@ -60,8 +55,8 @@ MEETINGS = corpus(
 )
 
 
-def read(content: bytes, source: str, form: str) -> TimedTranscripts:
-    return read_timed_transcripts(content, source, form, TASKS)
+def read(content: bytes, source: str, form: str) -> timed_transcripts.TimedTranscripts:
+    return timed_transcripts.read_timed_transcripts(content, source, form, TASKS)
 
 
 def test_lines_are_joined_in_their_segments(load):
@@ -158,7 +153,9 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
     spans = pd.DataFrame({"group": group.astype(int), "start": start, "end": start + length})
     theirs, begin, long = np.array(items, dtype=float).T
     times = pd.DataFrame({"group": theirs.astype(int), "start": begin, "end": begin + long})
-    for holder, (file, low, more) in zip(holders(spans, times, words=words), items, strict=True):
+    for holder, (file, low, more) in zip(
+        timed_transcripts.holders(spans, times, words=words), items, strict=True
+    ):
         high = low + more
         held = [n for n, (g, s, d) in enumerate(segments) if g == file and s <= (low + high) / 2 < s + d]
         if not words:  # a line has to lie inside
@@ -166,7 +163,7 @@ def test_spans_agree_with_looking_at_each_segment(segments, items, words):
             same = [n for n in held if segments[n][1:] == (low, more)]
             held = same if len(same) == 1 else held
         assert holder == (held[0] if len(held) == 1 else -2 if held else -1)
-    for touched, (file, low, more) in zip(reached(spans, times), segments, strict=True):
+    for touched, (file, low, more) in zip(timed_transcripts.reached(spans, times), segments, strict=True):
         assert touched == any(g == file and s < low + more and s + n > low for g, s, n in items)
 
 
