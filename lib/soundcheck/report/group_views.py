@@ -200,9 +200,9 @@ def sizes(groups: Iterable[Groups]) -> Html:
         counts += [about | vars(count) for count in grouping.counts]
     if not counts:
         return element("p", "There is no group to compare.")
-    frame = pd.DataFrame(counts)
+    frame = pd.DataFrame(counts, dtype=object).fillna("")  # other numbers of speakers stay whole
     same = [name for name in frame if name != "task"]
-    frame = frame.groupby(same, sort=False, dropna=False)["task"].agg(", ".join).reset_index()
+    frame = frame.groupby(same, sort=False)["task"].agg(", ".join).reset_index()
     frame["group"] = frame["group"].replace("", "(none)")
     names = {name: name for name in ("corpus", "task", "column", "group")}
     names |= {"trials of one speaker": "targets", "segments, or trials of two speakers": "segments"}
