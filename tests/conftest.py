@@ -12,7 +12,6 @@ from pathlib import Path
 import hypothesis
 import numpy as np
 import pytest
-import yaml
 from browser import started_browser
 from preloaded import BLANKS, ONE_THREAD, SHARED, TEMPLATES, UNBUILT, UNDRAWN, Preloaded
 from runs import started
@@ -38,9 +37,6 @@ for _name in ONE_THREAD:
 
 # Compiled tests are kept, whatever is said of other bytecode: each worker collects them in half the time.
 sys.dont_write_bytecode = False
-
-# Files of given cases are read by the parser in C, as suites are.
-yaml.SafeLoader = yaml.CSafeLoader
 
 # Imports and thousands of collected tests stay until the end: to look for garbage among them, again and
 # again, takes a third of the collection's time, and some of each test's.
