@@ -101,8 +101,12 @@ def test_findings_lead_to_their_rows_of_each_model_and_aspect_one_first(run):
 
 def test_an_accepted_failure_is_listed_with_its_reason(run):
     entry = {"model": "good", "why": f"being collected {IMAGE}", "until": "2999-01-01"}
-    page = page_html(*run(accepted=[entry]), NOTHING)
+    bar = {"thresholds": {"arousal": 0.5}, "hard": True, "why": f"agreed {IMAGE}"}
+    bars = {"correctness_regression": {"Concordance Correlation Coeff": bar}, "gone": {"Never Run": bar}}
+    page = page_html(*run(accepted=[entry], own_tests=bars), NOTHING)
     assert page.count("being collected &lt;img") == 1 and "1 of 3 failures accepted." in page
+    assert "Coeff: agreed &lt;img" in page and "gone / Never Run did not run." in page
+    assert IMAGE not in page and page.count("0.41 is not &gt; 0.5") == 2  # the good model has 0.8
 
 
 def test_few_speakers_are_listed_the_largest_first_and_a_run_without_anything_evaluated_has_its_page(run):

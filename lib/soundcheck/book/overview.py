@@ -5,6 +5,7 @@ The first page says how good models are, for whom worse, what breaks them, where
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -20,6 +21,8 @@ from soundcheck.report.formats import sentence as capitalised
 from soundcheck.report.html import Html, caveats_notice, element, join, notes, synthetic_notice
 from soundcheck.report.verdict_tables import anchor_of
 from soundcheck.results.facts import ModelFacts, counts, few_speakers, findings, headline
+from soundcheck.results.finished_run import FinishedRun
+from soundcheck.results.gate import hard_bars, of_pairs, test_name
 from soundcheck.results.record import (
     PROVENANCE,
     FailedInput,
@@ -45,6 +48,7 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     rows = pd.concat([model.counted for model in tested]) if tested else results.iloc[:0]
     none = paragraph(f"{headline(rows)}.")
     sections = {
+        "Hard bars": missed_bars(FinishedRun(Path(), results, record)),
         "Where they fail": heat_map(record, tested),
         "The largest findings": largest(tested) if rows["state"].eq(FAIL).any() else none,
         failures.FEW_TITLE: of_few_speakers(record, rows),
@@ -64,6 +68,19 @@ def cells(record: RunRecord, results: pd.DataFrame, facts: Mapping[str, ModelFac
     ]
     title = pages.markdown(f"# {heading(record.title, 'Soundcheck')}")
     return [title, pages.output(join(top)), *pages.sections(sections)]
+
+
+def missed_bars(run: FinishedRun) -> Html:
+    """List hard bars that are missed or did not run, for each of which ``soundcheck check`` fails."""
+    frame = run.frame.assign(block=run.frame["corpus"].map(run.record.block_of))
+    reasons, absent = hard_bars(frame, run)
+    missed = of_pairs(frame, reasons).loc[lambda reason: reason.ne("")]
+    items = [element("li", text, limit=None) for text in absent]
+    for row in frame.loc[missed.index].assign(why=missed).itertuples():
+        link = element("a", row.model, href=f"{result_page(row.model, row.family)}.html#{anchor_of(row)}")
+        why = row.why.replace("hard bar: ", "", 1)
+        items.append(element("li", link, f", {test_name(row)}: {why}", limit=None))
+    return paragraph("Missed, so soundcheck check fails:") + element("ul", *items) if items else Html()
 
 
 def compared(record: RunRecord) -> Html:

@@ -88,7 +88,7 @@ def check(
         notes.append("No run.json beside the results: whether the table is complete cannot be checked.")
     frame = frame.assign(block=frame["corpus"].map(record.block_of))
     rows = states.counted(frame)
-    bars, absent = _hard_bars(frame, run)
+    bars, absent = hard_bars(frame, run)
     without, undecided = _without_conclusion(rows, bars)
     problems = [*_missing(frame, record, models), *absent, *without]
     if baselines:
@@ -99,7 +99,7 @@ def check(
         wanted = [states.FAIL, *[states.INCONCLUSIVE] * (inconclusive == states.FAIL)]
         fails = frame["state"].isin(wanted) & frame["mirrors"].eq("") | frame["passed"].eq(False) & strict
         failing = {row.Index: _verdict(row) for row in frame[fails].itertuples()}
-    rows = rows.assign(bar=_of_pairs(frame, bars), failure=_of_pairs(frame, failing))
+    rows = rows.assign(bar=of_pairs(frame, bars), failure=of_pairs(frame, failing))
     excusable = rows["failure"].ne("") & rows["bar"].eq("")
     rows = rows.assign(
         failure=rows["failure"].mask(rows["bar"].ne(""), rows["bar"]),
@@ -146,8 +146,11 @@ def _judged_models(run: FinishedRun, models: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[Reasons, list[str]]:
-    """Say of each row under a hard bar why it misses it; and which bars did not run."""
+def hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[Reasons, list[str]]:
+    """Say of each row under a hard bar why it misses it; and which bars did not run.
+
+    ``frame`` are rows of the run, with a column ``block``: what was resampled.
+    """
     reasons, absent = {}, []
     own_tests, tasks = run.record.own_tests, run.record.suite.get("tasks", {})
     for family, test, rule in [(family, *pair) for family, of in own_tests.items() for pair in of.items()]:
@@ -170,7 +173,7 @@ def _hard_bars(frame: pd.DataFrame, run: FinishedRun) -> tuple[Reasons, list[str
     return reasons, absent
 
 
-def _of_pairs(frame: pd.DataFrame, reasons: Reasons) -> pd.Series:
+def of_pairs(frame: pd.DataFrame, reasons: Reasons) -> pd.Series:
     """Give the reasons of the rows that count; of a pair that of either group, as both are one test."""
     reason = pd.Series(reasons, dtype=object).reindex(frame.index, fill_value="")
     hidden = frame["mirrors"].ne("")
