@@ -43,13 +43,11 @@ sys.dont_write_bytecode = False
 gc.disable()
 
 LONGEST = """
-predict/test_engine.py test_recognition.py test_values_and_classes.py test_fairness.py test_verification.py
-test_stressed_recognisers.py test_human_speech.py test_books_of_runs.py demo/models/test_prosody.py
-test_robustness.py test_other_packages.py test_service_runs.py test_retrained_models.py test_confidence.py
-test_runs_again.py test_same_anywhere.py test_cards.py demo/speech/test_corpus.py
-report/test_in_browser.py book/test_in_browser.py book/test_build.py run/test_shards.py
-run/test_lock.py predict/test_cluster.py metrics/test_invariances.py evaluation/test_comparison.py
-test_written_words.py demo/models/test_voiceprint.py statistics/test_bootstrap.py
+predict/test_engine.py test_same_anywhere.py test_end_to_end.py test_books_of_runs.py test_human_speech.py
+test_values_and_classes.py demo/models/test_prosody.py test_verification.py test_recognition.py
+test_fairness.py test_documents.py test_caveats.py test_runs_again.py test_cards.py test_service_runs.py
+test_retrained_models.py book/test_in_browser.py book/test_build.py models/transformers_folder/test_model.py
+test_robustness.py test_stressed_recognisers.py test_confidence.py report/test_in_browser.py
 """.split()
 
 

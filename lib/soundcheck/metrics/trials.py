@@ -12,8 +12,10 @@ Conventions
 -----------
 - Thresholds are all scores that occur, and minus infinity; trials with equal scores form a *step* and are
   accepted or rejected together.
-- Replicates are exact: weights are whole numbers and so are all sums. Sorting happens once.
-- What needs more than sums over the curve (:class:`WholeCurve`) goes through all steps up to 16384
+- Replicates are exact: weights are whole numbers and so are all sums. Sorting happens once. Large data are
+  not gone through in each replicate: what lies outside of a window of steps is known from counts of pairs of
+  speakers.
+- What needs the whole curve in each replicate (:class:`WholeCurve`) goes through all steps up to 16384
   different scores. If there are more, its replicates, but not its value, join neighbouring scores to at most
   as many equally filled steps.
 - Trials without score have no prediction.
@@ -38,11 +40,12 @@ from soundcheck.metrics.weighted import Weighted
 
 _AT_A_TIME = 2**16  # products of weights that are made at a time; they stay in the cache
 _MOST_STEPS = 2**14  # steps that replicates of a whole curve go through
+_SMALL = 2**20  # products in all, up to which every replicate goes through all trials
 _FINE = 2.0**-45  # of the largest cost; finer parts of costs need no layer of their own
 
-# rejected targets and non-targets ``(1 + steps, replicates)``: none, then up to the end of each step, all of
-# them at last -> values of each replicate
-Find = Callable[[np.ndarray, np.ndarray], np.ndarray]
+# rejected targets and non-targets ``(1 + steps, replicates)``, the first row being what lies before the
+# steps, and all of them ``(1, replicates)`` -> a value a replicate
+Find = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -136,26 +139,49 @@ class SortedTrials:
         """Add the factor of trials within a speaker, ``(replicates, speakers + 1)``."""
         return np.pad(weights.astype(np.int32), ((0, 0), (0, 1)), constant_values=1)
 
-    def scan(self, weights: np.ndarray, find: Find, steps: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """Apply a function to what is rejected at steps, some replicates at a time.
+    def scan(
+        self, weights: np.ndarray, find: Find, steps: np.ndarray, low: int = 0, high: int | None = None
+    ) -> np.ndarray:
+        """Apply a function to what is rejected at steps, ascending, of a window; a few replicates at a time.
 
-        - ``weights``: from :meth:`weights`; ``steps``: ascending, the last of all among them.
+        - ``weights``: from :meth:`weights`.
+        - ``low, high``: first step of the window, and the first after it; its last one is among ``steps``.
         """
-        ends, before = self.ends[steps], self.targets_before
-        at_a_time = max(1, _AT_A_TIME // self.n)
+        below, everything = self.sums(weights, low), self.sums(weights, self.steps)
+        length = self._end(self.steps if high is None else high) - self._end(low)
+        at_a_time = max(1, _AT_A_TIME // length)
         values = []
         for start in range(0, len(weights), at_a_time):
-            columns = np.ascontiguousarray(weights[start : start + at_a_time].T)  # replicates side by side
-            products = columns.take(self.first, axis=0)
-            products *= columns.take(self.second, axis=0)
-            everything = _running_sums(products, ends)
-            targets = _running_sums(products.take(self.target_rows, axis=0), before[ends])
-            values.append(find(targets, everything - targets))
+            part = slice(start, start + at_a_time)
+            rejected = [
+                np.concatenate([before[part].T, before[part].T + more])
+                for before, more in zip(below, self._rejected(weights[part], low, steps), strict=True)
+            ]
+            values.append(find(*rejected, *(kind[part].T for kind in everything)))
         return np.concatenate(values)
+
+    def _end(self, step: int) -> int:
+        """Count the trials of the first steps."""
+        return int(self.ends[step - 1]) if step else 0
+
+    def _rejected(self, weights: np.ndarray, low: int, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Add up rejected targets and non-targets from step ``low`` on, ``(steps, replicates)`` each."""
+        start, ends = self._end(low), self.ends[steps]
+        rows = slice(start, ends[-1] if len(ends) else start)
+        columns = np.ascontiguousarray(weights.T)  # so that replicates are added side by side
+        products = columns.take(self.first[rows], axis=0)
+        products *= columns.take(self.second[rows], axis=0)
+        everything = np.cumsum(products, axis=0, dtype=np.int64).take(ends - start - 1, axis=0)
+        before = self.targets_before
+        target_rows = self.target_rows[before[rows.start] : before[rows.stop]] - start
+        targets = np.zeros((len(target_rows) + 1, len(weights)), dtype=np.int64)
+        np.cumsum(products.take(target_rows, axis=0), axis=0, out=targets[1:])
+        targets = targets.take(before[ends] - before[start], axis=0)
+        return targets, everything - targets
 
     def sums(self, weights: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
         """Add up targets and non-targets of the first steps, float64 ``(replicates, 1)`` each."""
-        target = self.target[: np.append(0, self.ends)[step]]
+        target = self.target[: self._end(step)]
         return tuple(self.form(weights, np.flatnonzero(target == kind)) for kind in (True, False))
 
     def form(self, weights: np.ndarray, rows: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
@@ -187,13 +213,6 @@ class SortedTrials:
             return np.arange(self.steps)
         group = (self.ends - 1) * most // self.n
         return np.append(np.flatnonzero(group[1:] != group[:-1]), self.steps - 1)
-
-
-def _running_sums(columns: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Add up nothing, then the rows before each end, int64 ``(1 + ends, replicates)``."""
-    sums = np.zeros((len(columns) + 1, columns.shape[1]), dtype=np.int64)
-    np.cumsum(columns, axis=0, out=sums[1:])
-    return sums.take(np.append(0, ends), axis=0)
 
 
 class TrialStatistic(Weighted):
@@ -270,12 +289,39 @@ class TrialStatistic(Weighted):
         return None
 
 
+class Search(TrialStatistic):
+    """A value that lies at one of the steps, mostly in the same region."""
+
+    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
+        trials = self._trials
+        if trials.n * len(weights) <= _SMALL:
+            return trials.scan(weights, self._find, self._steps(0, trials.steps))
+        low, high = self._region(weights)
+        values = trials.scan(weights, self._find, self._steps(low, high), low, high)
+        elsewhere = np.flatnonzero(np.isnan(values))  # or undefined
+        if len(elsewhere):
+            values[elsewhere] = trials.scan(weights[elsewhere], self._find, self._steps(0, trials.steps))
+        return values
+
+    def _region(self, weights: np.ndarray) -> tuple[int, int]:
+        """Guess between which steps the value lies in nearly all replicates."""
+        raise NotImplementedError
+
+    def _steps(self, low: int, high: int) -> np.ndarray:
+        """Choose the steps of a window that are looked at, ascending; the last one is among them."""
+        return np.arange(low, high)
+
+    def _find(self, *rejected: np.ndarray) -> np.ndarray:
+        """Compute the value of each replicate, see :data:`Find`; NaN if it may lie outside of the window."""
+        raise NotImplementedError
+
+
 class WholeCurve(TrialStatistic):
     """Values that need all steps; see the module for large data."""
 
     def _evaluate(self, weights: np.ndarray) -> np.ndarray:
         def find(*rejected: np.ndarray) -> np.ndarray:
-            targets, others = (kind.T.astype(np.float64) for kind in rejected)
+            targets, others = (kind.T.astype(np.float64) for kind in rejected[:2])
             values = np.full((len(targets), len(self.labels)), np.nan)
             for n in np.flatnonzero((targets[:, -1] > 0) & (others[:, -1] > 0)):
                 values[n] = self._of_steps(targets[n], others[n])

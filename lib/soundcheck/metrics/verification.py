@@ -20,31 +20,45 @@ import numpy as np
 import scipy  # scipy.optimize is loaded when first used: it takes a while
 
 from soundcheck.metrics.additive import ratio, same_length
-from soundcheck.metrics.trials import SortedTrials, Trials, TrialStatistic, WholeCurve
+from soundcheck.metrics.trials import Search, SortedTrials, Trials, TrialStatistic, WholeCurve
 from soundcheck.metrics.weighted import Weighted
 
+_PILOT = 16  # replicates that find out where the rates cross
 _LARGEST = 1e100  # scores beyond count as this, whose sums would overflow
 _NOISE = 1e-12  # relative; products of rates and whole numbers are closer than this to what they should be
 
 
-class _EqualErrorRate(TrialStatistic):
-    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
-        return self._trials.scan(weights, self._interpolated)
+class _EqualErrorRate(Search):
+    def _region(self, weights: np.ndarray) -> tuple[int, int]:
+        steps = self._trials.steps
+        place = self._trials.scan(weights[:_PILOT], self._crossing, np.arange(steps))
+        place = place[place > 0]
+        if not len(place):
+            return 0, steps
+        reach = np.ptp(place) + steps // 1000 + 1
+        return int(max(0, place.min() - reach)), int(min(steps, place.max() + reach + 1))
 
     @staticmethod
-    def _interpolated(targets: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Interpolate both rates where they cross.
+    def _crossing(
+        targets: np.ndarray, others: np.ndarray, all_targets: np.ndarray, all_others: np.ndarray
+    ) -> np.ndarray:
+        """Find the step at which the rates of rejected targets and accepted non-targets have crossed.
 
         Whole numbers decide on which side of the crossing a step lies: targets rejected times all
-        non-targets, plus non-targets rejected times all targets, reach the product of all.
+        non-targets, plus non-targets rejected times all targets, reach the product of all. 0 if they have
+        not, or have before the window, or a rate is undefined.
         """
-        all_targets, all_others = targets[-1:], others[-1:]
         crossed = targets * all_others + others * all_targets >= all_targets * all_others
-        row = np.flatnonzero((all_targets > 0)[0] & (all_others > 0)[0])  # replicates that have the rates
-        step = crossed.argmax(axis=0)[row]
-        place = np.stack([step - 1, step])  # before and at the step
+        return np.where((all_targets > 0)[0] & (all_others > 0)[0], crossed.argmax(axis=0), 0)
+
+    def _find(
+        self, targets: np.ndarray, others: np.ndarray, all_targets: np.ndarray, all_others: np.ndarray
+    ) -> np.ndarray:
+        step = self._crossing(targets, others, all_targets, all_others)
+        row = np.flatnonzero(step)
+        place = np.stack([step[row] - 1, step[row]])  # before and at the step
         frr, far = targets[place, row] / all_targets[0, row], 1 - others[place, row] / all_others[0, row]
-        rates, (before, after) = np.full(targets.shape[1], np.nan), far - frr
+        rates, (before, after) = np.full(len(step), np.nan), far - frr
         rates[row] = frr[0] + before / (before - after) * (frr[1] - frr[0])
         return rates
 
@@ -96,16 +110,27 @@ def equal_error_threshold(trials: Trials) -> float:
     return float(np.interp(part, [0.0, 1.0], thresholds[step - 1 : step + 1]))  # exact at both ends
 
 
-class _MinCost(TrialStatistic):
-    def _evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """Leave out steps after which only non-targets are rejected: going on costs less, or as much."""
-        targets = self._trials.targets_before[self._trials.ends]
-        steps = np.flatnonzero(np.append(targets[1:] > targets[:-1], True))
-        return self._trials.scan(weights, self._lowest, steps)
+class _MinCost(Search):
+    def _region(self, weights: np.ndarray) -> tuple[int, int]:
+        """Leave out steps at which one of the two errors alone costs clearly more than the lowest cost."""
+        frr, far = self._trials.rates()
+        limit = 1.2 * self._cost(frr, far).min()
+        cheap = np.flatnonzero((self._cost(0.0, far[1:]) < limit) & (self._cost(frr[1:], 0.0) < limit))
+        return (int(cheap[0]), int(cheap[-1]) + 1) if len(cheap) else (0, self._trials.steps)
 
-    def _lowest(self, targets: np.ndarray, others: np.ndarray) -> np.ndarray:
-        frr, far = ratio(targets, targets[-1]), 1 - ratio(others, others[-1])
-        return self._cost(frr, far).min(axis=0)
+    def _steps(self, low: int, high: int) -> np.ndarray:
+        """Leave out steps after which only non-targets are rejected: going on costs less, or as much."""
+        targets = self._trials.targets_before[self._trials.ends[low:high]]
+        return low + np.flatnonzero(np.append(targets[1:] > targets[:-1], True))
+
+    def _find(
+        self, targets: np.ndarray, others: np.ndarray, all_targets: np.ndarray, all_others: np.ndarray
+    ) -> np.ndarray:
+        frr, far = ratio(targets, all_targets), 1 - ratio(others, all_others)
+        lowest = self._cost(frr, far).min(axis=0)
+        # Before the window there are at least its first false alarms, after it at least its last misses.
+        sure = lowest <= np.minimum(self._cost(0.0, far[0]), self._cost(frr[-1], 0.0))
+        return np.where(sure, lowest, np.nan)
 
     def _losses(self) -> tuple[np.ndarray, tuple[float, float]]:
         """Errors at the best threshold, which to first order may stay where it is."""
